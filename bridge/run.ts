@@ -43,6 +43,8 @@ import { Grantees } from './grantees/grantees.ts';
 import { guestContext } from './guests/context.ts';
 import { Guests } from './guests/guests.ts';
 import { CompanionHost } from './guests/hosting.ts';
+import { findHooks, type HookPlace } from './hooks/find.ts';
+import { type HookRun, Hooks } from './hooks/hooks.ts';
 import { editorContext } from './ide/link/context.ts';
 import { editorDiagnostics } from './ide/link/diagnostics.ts';
 import { type EditorLink, linkHere } from './ide/link/link.ts';
@@ -62,8 +64,11 @@ import type { Confinement } from './sandbox/launch/confinement.ts';
 import { probeConfinement } from './sandbox/proof/confine.ts';
 import { removeMasks } from './sandbox/view/masks.ts';
 import { enteredFolder, readReadable, stateFolders } from './sandbox/view/owners-choice.ts';
+import { placesOf } from './skills/places.ts';
+import { Skills } from './skills/skills.ts';
 import { BackgroundProcesses } from './terminal/background.ts';
 import { ProcessBook, stopProcess } from './terminal/process-book.ts';
+import { createActivateSkill } from './tools/activate-skill.ts';
 import { createCatalogue, createCommandTools } from './tools/catalogue.ts';
 import { codebaseSearching } from './tools/codebase-search.ts';
 import type { BridgeTool } from './tools/executor.ts';
@@ -160,6 +165,7 @@ export async function runBridge(config: BridgeConfig, signal: AbortSignal): Prom
   });
   if (confinement.nameless) workspace.keepClosed(confinement.nameless);
   await logIdleRules(config);
+  await logUntrustedHooks({ workspace, stateDir });
   const checkpoints = Checkpoints.open(stateDir);
   const undoing = checkpoints ? undoTools(checkpoints) : new Map<string, BridgeTool>();
   const { offers = new Offers(), configDir, preset } = config;
@@ -182,7 +188,10 @@ export async function runBridge(config: BridgeConfig, signal: AbortSignal): Prom
     ? new Egress(createConnectionJudge(surroundings, trust))
     : undefined;
   const readRules = (conversationId: string) => readPageRules(surroundings, trust, conversationId);
-  const web = newWebTools(config, { sites, readRules });
+  const skills = new Skills(workspace, placesOf(configDir));
+  const readSkillPolicy = () => readFindable(surroundings, isDistrusted);
+  const activate = createActivateSkill({ skills, readShowable: readSkillPolicy });
+  const web = newWebTools(config, { sites, readRules }).set(activate.definition.name, activate);
   const book = new ProcessBook();
   const worktrees = await Worktrees.open({
     root,
@@ -209,6 +218,7 @@ export async function runBridge(config: BridgeConfig, signal: AbortSignal): Prom
     surroundings,
     trust,
     web,
+    skills,
     undoing,
     answered,
     grantees,
@@ -241,7 +251,9 @@ interface Ground {
   readonly trust: Omit<JudgeFacts, 'isDistrusted' | 'folder'> & { isDistrusted(): boolean };
   readonly answered: AnsweredRules;
   readonly grantees: Grantees;
+  /** Tools that need no folder of a call. */
   readonly web: ReadonlyMap<string, BridgeTool>;
+  readonly skills: Skills;
   readonly undoing: ReadonlyMap<string, BridgeTool>;
 }
 
@@ -400,7 +412,7 @@ class Bridge {
   }
 
   #newLooker(signal: AbortSignal): Looker {
-    const { config, workspace, confinement } = this.#ground;
+    const { config, workspace, confinement, skills } = this.#ground;
     const looked = {
       root: workspace.root,
       confinement,
@@ -408,6 +420,7 @@ class Bridge {
       readEditor: editorReader(this.link, workspace),
       readRules: reading(new Rules(workspace, ownersFolders(config)), signal),
       readDefinitions: reading(new Definitions(workspace), signal),
+      readSkills: reading(skills, signal),
     };
     return new Looker(looked, signal);
   }
@@ -442,6 +455,7 @@ class Bridge {
       ledger: this.#ledger,
       looker: this.#looker,
       readPage,
+      skills: this.#ground.skills,
       readShowable: () => this.#readFindable(),
       worktreeOf: async (conversationId: string) =>
         await this.#ground.worktrees?.rooms.lookedOf(conversationId),
@@ -503,6 +517,7 @@ class Bridge {
       asking: this.#newAsking(devices),
       tools: { get: (name) => this.#tools.get(name) ?? offers.find(name) },
       judge: createJudge(surroundings, trust),
+      hooks: this.#newHooks(),
       ledger: this.#ledger,
       offers: this.#offerFeed,
       reports: [this.#serverFeed, this.#grantFeed],
@@ -517,6 +532,19 @@ class Bridge {
       elsewhere: worktrees?.rooms ?? NO_ROOMS,
       checkpoints,
     });
+  }
+
+  #newHooks(): Hooks {
+    const { config, workspace, confinement, trust } = this.#ground;
+    const { isDistrusted } = trust;
+    const onRun = ({ call, hook: { source, command }, answer }: HookRun) => {
+      const { conversationId: conversation, callId, tool, isPrivate } = call;
+      const reason = answer.decision === 'none' || isPrivate ? undefined : answer.reason;
+      const said = { source, command, decision: answer.decision, reason };
+      this.#audit.note({ type: 'hook', conversation, call: callId, tool, ...said });
+    };
+    const { stateDir } = config;
+    return new Hooks({ workspace, stateDir, confinement, isDistrusted, onRun });
   }
 
   #newDeviceAsker(): DeviceAsker {
@@ -567,7 +595,7 @@ function sendable({
 function newWebTools(
   { net, webSearch }: BridgeConfig,
   fetching: Omit<WebFetching, 'net'>,
-): ReadonlyMap<string, BridgeTool> {
+): Map<string, BridgeTool> {
   const search = webSearch ? [createWebSearch(webSearch)] : [];
   const tools = [createWebFetch({ ...fetching, net }), ...search];
   return new Map(tools.map((tool) => [tool.definition.name, tool]));
@@ -585,12 +613,21 @@ async function logIdleRules({ configDir, stateDir }: BridgeConfig): Promise<void
     logEvent({ event: 'rule_without_effect', message });
 }
 
+/** Hooks that the owner may believe to run. A file that cannot be read is reported with the first call. */
+async function logUntrustedHooks(place: HookPlace): Promise<void> {
+  const found = await findHooks(place).catch(() => undefined);
+  const count = found?.hooks.filter(({ isTrusted }) => !isTrusted).length ?? 0;
+  const some = count === 1 ? 'A hook does' : `${count} hooks do`;
+  const message = `${some} not run before you trust them: drawbridge hooks trust`;
+  if (count > 0) logEvent({ event: 'attention_needed', message });
+}
+
 function editorReader(link: EditorLink, workspace: Workspace): NonNullable<Looked['readEditor']> {
   return async (showable) =>
     link.view && (await editorContext(link.view, { workspace, ...showable }));
 }
 
-/** Reads rules or definitions. Undefined where the disk fails: the model keeps what it knows. */
+/** Reads rules, definitions or skills. Undefined where the disk fails: the model keeps what it knows. */
 function reading<Found>(
   source: { look(look: RuleLook): Promise<Found | undefined> },
   signal: AbortSignal,

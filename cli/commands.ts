@@ -41,6 +41,7 @@ import { registerIde } from './setup/ide/ide.ts';
 import { registerMcp } from './setup/mcp/mcp.ts';
 import { registerPolicy } from './setup/policy.ts';
 import { registerQuarantine } from './setup/quarantine.ts';
+import { registerSkills } from './setup/skills.ts';
 import { registerToken } from './setup/token.ts';
 import { registerWorktrees } from './setup/worktrees.ts';
 import { registerChat } from './talk/command.ts';
@@ -82,6 +83,7 @@ export function newProgram(programs: Programs): Command {
   registerAcp(program, programs);
   registerIde(program);
   registerCompanion(program);
+  registerSkills(program);
   registerQuarantine(program);
   registerWorktrees(program);
   registerBackup(program);

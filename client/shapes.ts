@@ -168,6 +168,7 @@ export const isAnswer = {
     ...BRIDGE,
     mcpServers: [{ name: 'string', state: 'string' }],
     definitions: {},
+    skills: [{ name: 'string', callers: 'string' }],
   }),
   process: guard<ProcessInfo>(PROCESS),
   files: guard<FoundFiles>({ items: [{ path: 'string', type: 'string' }] }),

@@ -33,6 +33,7 @@ const EVENTS = {
   call_ended: 'info',
   tool_failed: 'error',
   rules_unreadable: 'error',
+  hooks_unreadable: 'error',
   grants_unreadable: 'error',
   audit_unwritable: 'error',
   device_enrolled: 'info',

@@ -506,6 +506,33 @@ export const DEFINITION_LIMITS = {
   maxNoteChars: 300,
 } as const;
 
+/** The skills and commands of a workspace and of its owner. Lengths are in UTF-16 units. */
+export const SKILL_LIMITS = {
+  /** Skills and commands that one bridge knows, and files that are read for them: the largest collections have some 150. */
+  maxSkills: 200,
+  maxCandidates: 400,
+  maxNameChars: 64,
+  /** Tokens of a skill's name and description, which each first message of a window has. */
+  maxTokens: 100,
+  /** A description of that many tokens in English. */
+  maxDescriptionChars: 400,
+  /** All descriptions together, as the model reads them: 5,000 tokens. */
+  maxCatalogueChars: 20_000,
+  /** The text of an activated skill: what one message may attach. 5,000 tokens are advised at most. */
+  maxTextChars: 24 * KIB,
+  /** What follows the name behind `/`: the message has it whole. */
+  maxArgsChars: 8_000,
+  maxHintChars: 120,
+  /** Folders that are looked into in one place, and how deep. */
+  maxFolders: 300,
+  maxDepth: 4,
+  /** Files of a skill's folder that its text names. */
+  maxFiles: 40,
+  /** Files that are named as left out, and the length of each reason. */
+  maxLeftOut: 50,
+  maxNoteChars: 300,
+} as const;
+
 /** Live output of a command. */
 export const OUTPUT_LIMITS = {
   /** Output is collected for `coalesceMs`, or up to `coalesceChars` UTF-16 units, before it is sent. */

@@ -93,9 +93,9 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...['bridge/workspace', 'node:', 'zod'],
   ],
   'bridge/formatting': [
-    ...['shared', 'machine', 'bridge/diagnostics', 'bridge/failure.ts', 'bridge/terminal'],
-    ...['node:', 'zod'],
+    ...['shared', 'machine', 'bridge/diagnostics', 'bridge/filter.ts', 'node:', 'zod'],
   ],
+  'bridge/filter.ts': ['bridge/failure.ts', 'bridge/sandbox/launch', 'bridge/terminal'],
   'bridge/index': [
     ...['shared', 'machine', 'bridge/compute', 'bridge/log.ts', 'bridge/search'],
     ...['bridge/search/codebase', 'bridge/workspace', 'node:', 'web-tree-sitter', 'zod'],
@@ -111,6 +111,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'bridge/definitions': [
     ...['shared', 'bridge/failure.ts', 'bridge/rules', 'bridge/workspace', 'node:', 'zod'],
   ],
+  'bridge/skills': ['shared', 'bridge/failure.ts', 'bridge/rules', 'bridge/workspace', 'node:'],
   'bridge/web': ['shared', 'machine', 'bridge/compute', 'bridge/failure.ts', 'node:', 'zod'],
   'bridge/egress': ['shared', 'machine', 'bridge/sandbox/launch', 'bridge/web', 'node:'],
   'bridge/context': [
@@ -123,8 +124,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
       'bridge/sandbox',
       'bridge/sandbox/launch',
     ],
-    ...['bridge/search', 'bridge/search/codebase', 'bridge/terminal', 'bridge/tools'],
-    ...['bridge/web', 'bridge/workspace'],
+    ...['bridge/search', 'bridge/search/codebase', 'bridge/skills', 'bridge/terminal'],
+    ...['bridge/tools', 'bridge/web', 'bridge/workspace'],
   ],
   'bridge/tools': [
     ...[
@@ -145,14 +146,20 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
       'bridge/sandbox/launch',
       'bridge/search',
       'bridge/search/codebase',
+      'bridge/skills',
     ],
     ...['bridge/terminal', 'bridge/web', 'bridge/workspace', 'node:', 'zod'],
+  ],
+  'bridge/hooks': [
+    ...['shared', 'machine', 'bridge/compute', 'bridge/failure.ts', 'bridge/filter.ts'],
+    ...['bridge/log.ts', 'bridge/sandbox/launch', 'bridge/workspace', 'node:', 'zod'],
   ],
   'bridge/grantees': ['shared', 'machine', 'bridge/failure.ts', 'bridge/log.ts', 'node:', 'zod'],
   'bridge/admission': [
     ...['shared', 'machine', 'bridge/admission/shell', 'bridge/checkpoints', 'bridge/failure.ts'],
     ...[
       'bridge/grantees',
+      'bridge/hooks',
       'bridge/lanes.ts',
       'bridge/log.ts',
       'bridge/tools',
@@ -246,6 +253,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
       'bridge/formatting',
       'bridge/grantees',
       'bridge/guests',
+      'bridge/hooks',
       'bridge/ide/link',
       'bridge/index',
       'bridge/log.ts',
@@ -257,6 +265,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
       'bridge/sandbox/launch',
       'bridge/sandbox/proof',
       'bridge/sandbox/view',
+      'bridge/skills',
       'shared',
     ],
     ...['bridge/terminal', 'bridge/tools', 'bridge/tunnel', 'bridge/web', 'bridge/workspace'],
@@ -421,7 +430,10 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...['shared', 'client/index.ts', 'machine', 'bridge/admission', 'bridge/grantees'],
     ...[
       'bridge/guests',
+      'bridge/hooks',
       'bridge/quarantine',
+      'bridge/skills',
+      'bridge/workspace',
       'bridge/worktrees',
       'local/backup',
       'local/state',
@@ -462,8 +474,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'local/limits.ts',
   ],
   'cli/doctor': [
-    ...['shared', 'machine', 'bridge/admission', 'bridge/quarantine'],
-    ...['bridge/sandbox/proof', 'bridge/sandbox/view'],
+    ...['shared', 'machine', 'bridge/admission', 'bridge/hooks', 'bridge/quarantine'],
+    ...['bridge/sandbox/proof', 'bridge/sandbox/view', 'bridge/workspace'],
     ...['local/config', 'local/server', 'local/own-root.ts', 'local/runtime', 'local/state'],
     ...['local/settings.ts', 'cli/target', 'cli/terminal', 'cli/limits.ts', 'commander', 'node:'],
   ],

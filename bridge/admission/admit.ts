@@ -13,7 +13,7 @@ import type { Access, Place, Workspace } from '../workspace/workspace.ts';
 import type { Judge, Judgement } from './judge.ts';
 import { denied } from './refusals.ts';
 import type { Rule } from './rules.ts';
-import { strictestOf } from './verdict.ts';
+import { strictestOf, type Verdict } from './verdict.ts';
 
 type CarriedOn = 'callId' | 'conversationId' | 'isPrivate' | 'grantee';
 
@@ -26,6 +26,8 @@ export interface AdmittedCall extends ReadCall, Pick<ToolCall, CarriedOn> {
   /** The files that the call changes. Calls that share a file run one after the other. */
   readonly lanes: readonly string[];
   readonly verdict: Judgement;
+  /** What hooks have against the call, which is a part of the verdict. */
+  readonly hooked: Verdict | undefined;
   /** Whether these rules of the owner's, added to the others, would let the call run without a question. */
   readonly wouldRunBy: (rules: readonly Rule[]) => Promise<boolean>;
   /** The tool's facts as the owner's rules see them, where a server claims other ones. */
@@ -45,11 +47,16 @@ export interface Gate {
   readonly assertChangeable?: (place: Place) => Promise<void>;
 }
 
-/** Reads the arguments, resolves the path, and judges. */
-export async function admit(call: ToolCall, gate: Gate): Promise<Admission> {
+/** Reads the arguments, resolves the path, and judges; the stricter of the verdict and of `hooked` counts. */
+export async function admit(
+  call: ToolCall,
+  gate: Gate,
+  hooked: Verdict | undefined,
+): Promise<Admission> {
   try {
     const tool = findMeant(call, gate);
-    return await judged(call, tool, tool.read(call.arguments, call.conversationId), gate);
+    const read = tool.read(call.arguments, call.conversationId);
+    return await judged({ call, tool, read, hooked }, gate);
   } catch (error) {
     return refusedFor(error);
   }
@@ -64,7 +71,7 @@ export async function admitAgain(
   before: AdmittedCall,
   gate: Gate,
 ): Promise<Admission> {
-  const { args, subjects, paths, propose, verdict } = before;
+  const { args, subjects, paths, propose, verdict, hooked } = before;
   const now = await again().catch(refusedFor);
   if (now.state === 'refused') return now;
   const { visibility } = now.call.verdict;
@@ -77,7 +84,7 @@ export async function admitAgain(
     const read = isSame
       ? { args, subjects, paths, propose }
       : tool.read(call.arguments, call.conversationId);
-    return await judged(call, tool, read, gate);
+    return await judged({ call, tool, read, hooked }, gate);
   }
 }
 
@@ -94,10 +101,15 @@ function findMeant({ tool: name, definition }: ToolCall, { tools }: Gate): Bridg
   );
 }
 
+interface ReadableCall {
+  readonly call: ToolCall;
+  readonly tool: BridgeTool;
+  readonly read: ReadCall;
+  readonly hooked: Verdict | undefined;
+}
+
 async function judged(
-  call: ToolCall,
-  tool: BridgeTool,
-  read: ReadCall,
+  { call, tool, read, hooked }: ReadableCall,
   { workspace, judge, assertChangeable }: Gate,
 ): Promise<Admission> {
   const { definition } = tool;
@@ -113,9 +125,10 @@ async function judged(
   const { args, subjects } = read;
   const judgedCall = { definition, args, subjects, mode, limits, approvalReason, conversationId };
   const names = takesPath(definition) ? realNames : [];
-  const verdict = await judge(judgedCall, names);
+  const byRules = await judge(judgedCall, names);
+  const verdict = hooked ? { ...byRules, ...strictestOf([byRules, hooked]) } : byRules;
   const wouldRunBy = async (rules: readonly Rule[]) =>
-    (await judge(judgedCall, names, rules)).decision === 'allow';
+    !hooked && (await judge(judgedCall, names, rules)).decision === 'allow';
   if (verdict.decision === 'deny') return refused(denied(verdict.reason));
   const places = placesIn(resolved);
   if (access === 'write') for (const place of places) await assertChangeable?.(place);
@@ -124,7 +137,7 @@ async function judged(
   const shown = visibility ? within.showing(visibility.mayShow) : within;
   const lanes = definition.document.type === 'file_edit' ? places.map(({ path }) => path) : [];
   const ids = { callId, conversationId, isPrivate, grantee };
-  const known = { ...ids, tool, places, lanes, verdict, wouldRunBy };
+  const known = { ...ids, tool, places, lanes, verdict, hooked, wouldRunBy };
   return {
     state: 'admitted',
     call: { ...read, ...known, workspace: shown, counts: { effect, idempotent } },

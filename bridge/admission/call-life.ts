@@ -3,6 +3,7 @@
  */
 
 import { ELICITATION_LIMITS, TOOL_LIMITS } from '../../shared/limits.ts';
+import { OWN_TOOLS } from '../../shared/tools/catalogue.ts';
 import { guestEdit } from '../../shared/tools/guest-edit.ts';
 import type { Proposal } from '../../shared/wire/approvals.ts';
 import { modeAllows } from '../../shared/wire/modes.ts';
@@ -10,6 +11,7 @@ import type { ToolCall, ToolResult } from '../../shared/wire/tunnel.ts';
 import type { Checkpoints } from '../checkpoints/checkpoints.ts';
 import { ToolFailure } from '../failure.ts';
 import type { Grantees } from '../grantees/grantees.ts';
+import type { Hooks } from '../hooks/hooks.ts';
 import { Lanes } from '../lanes.ts';
 import {
   type BridgeTool,
@@ -35,8 +37,10 @@ import {
   unasked,
   unwritable,
 } from './refusals.ts';
+import type { Verdict } from './verdict.ts';
 
 export interface Desk extends Gate {
+  readonly hooks?: Pick<Hooks, 'judge'> | undefined;
   readonly asking: Asking;
   readonly ledger: ReadLedger;
   readonly journal: CallBook;
@@ -60,7 +64,7 @@ interface ToolRun {
   readonly onOutput: (delta: string) => void;
 }
 
-/** A running call: as it came, and as it was admitted. */
+/** A running call: as it came, and as it was admitted, with what hooks say of it. */
 interface Life {
   readonly call: ToolCall;
   readonly admitted: AdmittedCall;
@@ -88,7 +92,11 @@ export class CallLife {
   async run(call: ToolCall, running: ToolRun): Promise<ToolResult> {
     try {
       return await this.#desk.elsewhere.during(call, async () => {
-        const { result } = await this.#lanes.run([ADMISSION], () => this.#enter(call, running));
+        // In the order of the conversation: a slow hook holds no other one.
+        const { result } = await this.#lanes.run([hooksOf(call.conversationId)], async () => {
+          const hooked = await this.#askHooks(call, running.signal);
+          return await this.#lanes.run([ADMISSION], () => this.#enter(call, running, hooked));
+        });
         return await result;
       });
     } catch (error) {
@@ -101,14 +109,29 @@ export class CallLife {
     }
   }
 
+  /** Once for a call: hooks may count. Those of the owner say nothing of calls that Drawbridge makes itself. */
+  async #askHooks(call: ToolCall, signal: AbortSignal): Promise<Verdict | undefined> {
+    const { hooks } = this.#desk;
+    if (!hooks) return undefined;
+    const { tools, workspace } = await this.#gateOf(call);
+    const { definition, read } = tools.get(call.tool) ?? {};
+    if (!definition || !read || OWN_NAMES.has(definition.name)) return undefined;
+    const { callId, conversationId, run, isPrivate } = call;
+    const { args } = read(call.arguments, conversationId);
+    const { name: tool, origin, effect } = definition;
+    const ids = { callId, conversationId, run, isPrivate };
+    const hooked = { ...ids, tool, args, origin, root: workspace.root };
+    return await hooks.judge(hooked, { changes: effect !== 'read', signal });
+  }
+
   /**
    * Admits calls one after the other. Otherwise the speed of the disk would decide the order of two writes to one path.
    */
-  async #enter(call: ToolCall, running: ToolRun): Promise<BegunCall> {
+  async #enter(call: ToolCall, running: ToolRun, hooked: Verdict | undefined): Promise<BegunCall> {
     const { journal } = this.#desk;
     const gate = await this.#gateOf(call);
     if (modeAllows(call.mode, 'execute')) this.#desk.checkpoints?.watch(gate.workspace);
-    const admission = await admit(call, gate);
+    const admission = await admit(call, gate, hooked);
     const known = journal.lookup(call.callId);
     const change = known.state === 'interrupted' ? known.change : undefined;
     if (admission.state === 'refused')
@@ -226,7 +249,8 @@ export class CallLife {
   /** The call as it would be admitted if it came now, where that needs no question any more. */
   async #allowedMeanwhile(life: Life): Promise<Life | undefined> {
     if (life.admitted.verdict.decision !== 'ask') return undefined;
-    const admission = await admit(life.call, await this.#gateOf(life.call));
+    const { hooked } = life.admitted;
+    const admission = await admit(life.call, await this.#gateOf(life.call), hooked);
     const isAllowed = admission.state === 'admitted' && admission.call.verdict.decision === 'allow';
     return isAllowed ? { ...life, admitted: admission.call } : undefined;
   }
@@ -400,6 +424,10 @@ function nullForFailure(error: unknown): null {
   throw error;
 }
 
+function hooksOf(conversationId: string): string {
+  return `hooks for ${conversationId}`;
+}
+
 function questionsOf(conversationId: string): string {
   return `questions of ${conversationId}`;
 }
@@ -407,6 +435,8 @@ function questionsOf(conversationId: string): string {
 const NOT_ASKED: PersonsAnswer = { decision: 'expired' };
 const ASKED_BY_SERVER = 'The tool runs and waits for your answer.';
 const CHANGED = 'What this call would do has changed since it was asked about.';
+
+const OWN_NAMES: ReadonlySet<string> = new Set(OWN_TOOLS.map(({ name }) => name));
 
 /** The lane for admissions. It cannot be a file's lane, because those are absolute paths. */
 const ADMISSION = 'admission';

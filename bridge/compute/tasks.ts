@@ -10,6 +10,7 @@ import { describeChange } from './change-text.ts';
 import { showFile } from './file-window.ts';
 import { formatLayout } from './layout.ts';
 import { markdownOfHtml } from './page-text.ts';
+import { isLightMatching, matchesAny } from './pattern.ts';
 import { isPdf } from './pdf-text.ts';
 
 /** A computation over plain data, without effects. */
@@ -35,6 +36,7 @@ export const TASKS = {
     const size = all.reduce((sum, { length }) => sum + length, 0);
     return size <= LIGHT_BYTES && countLines(all) <= LIGHT_CHANGED_LINES;
   }),
+  matchesAny: task(matchesAny, isLightMatching),
   formatLayout: task(formatLayout, (list) => list.length <= LIGHT_BYTES),
   markdownOfHtml: task(markdownOfHtml, ({ html }) => html.length <= LIGHT_BYTES),
   pickPassages: task(

@@ -1,15 +1,16 @@
-/** Reads the files and folders that a message names. Web pages come from bridge/web/. */
+/** Reads the files and folders that a message names. Web pages come from bridge/web/, skills from bridge/skills/. */
 import { lstat } from 'node:fs/promises';
 import { posix } from 'node:path';
 import { FINDING_LIMITS } from '../../shared/limits.ts';
 import { cutLines } from '../../shared/text/cut-lines.ts';
-import type { Mention } from '../../shared/text/mentions.ts';
+import type { CalledMention, Mention } from '../../shared/text/mentions.ts';
 import { nameInLine, shorten } from '../../shared/text/plain-sight.ts';
 import type { Attachment } from '../../shared/wire/findings.ts';
 import { compute } from '../compute/compute.ts';
 import { filterInTurns } from '../compute/turns.ts';
 import { ToolFailure, toFileFailure } from '../failure.ts';
 import { listFiles } from '../search/file-list.ts';
+import type { SkillContent } from '../skills/skills.ts';
 import type { Place } from '../workspace/workspace.ts';
 import { type Reading, readLines } from './file-text.ts';
 import { FIND_LIMITS } from './limits.ts';
@@ -17,6 +18,8 @@ import { FIND_LIMITS } from './limits.ts';
 export interface Attaching extends Reading {
   /** The text of a web page. Throws a {@link ToolFailure} where the policy does not let it be read, or it fails. */
   readonly readPage: (url: string) => Promise<string>;
+  /** The text of a skill or a command; undefined where none has the name. */
+  readonly readSkill?: ((called: CalledMention) => Promise<SkillContent | undefined>) | undefined;
 }
 
 /**
@@ -32,6 +35,10 @@ export async function attach(
 }
 
 async function attachOne(mention: Mention, attaching: Attaching): Promise<Attachment | null> {
+  if (mention.type === 'command') {
+    const found = await attaching.readSkill?.(mention);
+    return found ? attachment(found.skill.type, found.skill.name, found.text) : null;
+  }
   const name = mention.type === 'url' ? mention.url : mention.path;
   try {
     if (mention.type === 'path') return await attachPath(mention, attaching);

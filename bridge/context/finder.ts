@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { REQUEST_LIMITS } from '../../shared/limits.ts';
 import { type Findings, type MessageLook, NOTHING_FOUND } from '../../shared/wire/findings.ts';
 import type { MachineContext } from '../../shared/wire/tunnel.ts';
+import type { Skills } from '../skills/skills.ts';
 import type { ReadLedger } from '../tools/ledger.ts';
 import type { Visit } from '../web/page.ts';
 import type { Workspace } from '../workspace/workspace.ts';
@@ -28,6 +29,7 @@ export interface FinderDeps {
   readonly readShowable: () => Promise<ShowableNames & Pick<Visit, 'mayFetch'>>;
   /** The text of a web page. Throws a ToolFailure. */
   readonly readPage: (url: string, visit: Visit) => Promise<string>;
+  readonly skills?: Pick<Skills, 'content'>;
   /**
    * What the editor on the machine finds wrong in its open files and in those that the conversation has used, which are
    * given by their paths, the latest first; without an editor, what language servers find in the latter. Undefined where
@@ -92,11 +94,13 @@ export class Finder {
   }
 
   async #find(
-    { conversationId, mentions, shown, worktree, isSteer, workspacePath, search }: MessageLook,
+    message: MessageLook,
     context: Promise<MachineContext>,
     { signal, isOwners }: { readonly signal: AbortSignal; readonly isOwners: boolean },
   ): Promise<Findings> {
-    const { workspace, worktreeOf, readPage, readShowable } = this.#finding;
+    const { conversationId, shown, worktree, isSteer, workspacePath, search, called } = message;
+    const mentions = [...(called ? [called] : []), ...message.mentions];
+    const { workspace, worktreeOf, readPage, readShowable, skills } = this.#finding;
     const showable = await readShowable();
     const { mayName, mayVolunteer, mayRead, mayFetch } = showable;
     const owner = worktree === true ? conversationId : worktree;
@@ -110,6 +114,8 @@ export class Finder {
       ...reading,
       // For others than the owner web_fetch reads pages, under the rules for their calls.
       readPage: (url: string) => readPage(url, { mayFetch: isOwners ? mayFetch : never, signal }),
+      readSkill: async (called: { readonly name: string; readonly args: string }) =>
+        await skills?.content(called, { as: 'person', isOwners }, { ...showable, signal }),
     };
     if (isSteer) return { ...NOTHING_FOUND, attachments: await attach(mentions, attaching) };
     // The editor of this machine and git's status are about the person's own files.

@@ -1,5 +1,7 @@
 /** What a look shows to an account that the owner has let in: the folder, and nothing of the owner. */
 import { type MessageLook, missedFindings } from '../../shared/wire/findings.ts';
+import type { RuleFile } from '../../shared/wire/rules.ts';
+import { skillsOfWorkspace } from '../../shared/wire/skills.ts';
 import type { MachineContext } from '../../shared/wire/tunnel.ts';
 import type { Finder, Sight } from './finder.ts';
 
@@ -41,8 +43,14 @@ function bare(context: MachineContext): MachineContext {
   return { ...rest, projectLayout: '' };
 }
 
-function withoutOwner({ editor: _, rules, ...context }: MachineContext): MachineContext {
-  if (!rules) return context;
-  const files = rules.files.filter(({ origin }) => origin !== 'owner');
-  return { ...context, rules: { ...rules, files } };
+function withoutOwner({ editor: _, rules, skills, ...context }: MachineContext): MachineContext {
+  return {
+    ...context,
+    ...(rules && { rules: { ...rules, files: rules.files.filter(isOfWorkspaces) } }),
+    ...(skills && { skills: skillsOfWorkspace(skills) }),
+  };
+}
+
+function isOfWorkspaces({ origin }: RuleFile): boolean {
+  return origin === 'workspace';
 }

@@ -21,6 +21,8 @@ export interface Looked {
   ) => Promise<MachineContext['rules']>;
   /** The workspace's own modes and agents, as `readRules`. */
   readonly readDefinitions?: (showable: ShowableNames) => Promise<MachineContext['definitions']>;
+  /** The skills and commands, as `readRules`. */
+  readonly readSkills?: (showable: ShowableNames) => Promise<MachineContext['skills']>;
 }
 
 /** What the policy lets the model see of a path, relative to the workspace. */
@@ -65,7 +67,7 @@ export class Looker {
   }
 
   async #read(): Promise<MachineContext> {
-    const { root, confinement, readShowable, readEditor, readRules, readDefinitions } =
+    const { root, confinement, readShowable, readEditor, readRules, readDefinitions, readSkills } =
       this.#looked;
     // Read once for all lists of files: that takes as long as a list.
     const ignored = readIgnoreRules(root, this.#inTime());
@@ -73,17 +75,19 @@ export class Looker {
     const showable = await readShowable();
     const unasked = { ...showable, mayName: showable.mayVolunteer };
     const how = { confine: confinement.confineLook, mayName: unasked.mayName, ignored };
-    const [context, editor, rules, definitions] = await Promise.all([
+    const [context, editor, rules, definitions, skills] = await Promise.all([
       readMachineContext(root, this.#signal, how),
       readEditor?.(unasked),
       readRules?.(showable, ignored),
       readDefinitions?.(showable),
+      readSkills?.(showable),
     ]);
     return {
       ...context,
       ...(editor && { editor }),
       ...(rules && { rules }),
       ...(definitions && { definitions }),
+      ...(skills && { skills }),
     };
   }
 

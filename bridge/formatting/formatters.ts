@@ -6,8 +6,7 @@ import { inOneLine, shorten } from '../../shared/text/plain-sight.ts';
 import type { FileEditMetadata } from '../../shared/wire/documents.ts';
 import type { ConfinedPlace } from '../diagnostics/confined.ts';
 import { SERVER_VARIABLES } from '../diagnostics/known-servers.ts';
-import { ToolFailure } from '../failure.ts';
-import { type Program, spawnLaunch } from '../terminal/spawn-launch.ts';
+import { type FilterEnd, type FilterFailure, runFilter } from '../filter.ts';
 import { FORMATTING_LIMITS } from './limits.ts';
 import { chooseFormatter, type OwnFormatter } from './own-list.ts';
 
@@ -112,92 +111,24 @@ export class Formatters {
     { words }: OwnFormatter,
     text: string,
     signal: AbortSignal,
-  ): Promise<Ended | NotEnded> {
+  ): Promise<FilterEnd | FilterFailure> {
     const { confinement, root } = this.#place;
-    const request = {
+    const { maxOutputBytes, maxReasonChars } = FORMATTING_LIMITS;
+    const filter = {
       command: `exec ${words.map(shellWord).join(' ')}`,
-      cwd: root,
-      permissions: [],
-      isServer: true,
-      isReadOnly: true,
-      variables: SERVER_VARIABLES,
+      ...{ cwd: root, variables: SERVER_VARIABLES, input: text },
+      ...{ maxOutputBytes, maxErrorChars: maxReasonChars },
     };
-    const limit = AbortSignal.timeout(this.#holdMs);
-    const over = AbortSignal.any([signal, limit]);
-    const started = confinement.start(request, async ({ launch }) => spawnLaunch(launch, 'pipe'));
-    const ended = started.then(async (program) => {
-      try {
-        return await outputOf(program, text, over);
-      } finally {
-        // A program that goes on is not waited for: ending it can take longer than the edit may be held.
-        void program.end().catch(() => {});
-      }
-    }, notStarted);
-    return await Promise.race([ended, aborted(over)]);
+    const over = AbortSignal.any([signal, AbortSignal.timeout(this.#holdMs)]);
+    return await runFilter(confinement, filter, over);
   }
 }
 
-/** A formatter that has ended by itself. `code` is null after a signal. */
-interface Ended {
-  readonly state: 'ended';
-  readonly code: number | null;
-  readonly output: Buffer;
-  readonly errors: string;
-}
-
-interface NotEnded {
-  readonly state: 'late' | 'not_ended';
-  readonly reason: string;
-}
-
-const LATE: NotEnded = { state: 'late', reason: 'it did not end in time' };
-
 const PAUSED = 'it was too slow three times; it is not used for a minute';
-
-const FLOODED: NotEnded = { state: 'not_ended', reason: 'it printed too much' };
-
-function notStarted(error: unknown): NotEnded {
-  const why = error instanceof ToolFailure ? `: ${error.message}` : '';
-  return { state: 'not_ended', reason: `it could not be started${why}` };
-}
-
-function aborted(over: AbortSignal): Promise<NotEnded> {
-  return new Promise((resolve) => {
-    if (over.aborted) resolve(LATE);
-    over.addEventListener('abort', () => resolve(LATE), { once: true });
-  });
-}
-
-/** Gives the program the text, and resolves when it has ended, prints too much, or is late. */
-function outputOf({ child }: Program, text: string, over: AbortSignal): Promise<Ended | NotEnded> {
-  return new Promise((resolve) => {
-    const { stdin, stdout, stderr } = child;
-    if (over.aborted || !stdin || !stdout || !stderr) return resolve(LATE);
-    over.addEventListener('abort', () => resolve(LATE), { once: true });
-    const pieces: Buffer[] = [];
-    let size = 0;
-    let errors = '';
-    stdout.on('data', (piece: Buffer) => {
-      size += piece.length;
-      if (size <= FORMATTING_LIMITS.maxOutputBytes) return void pieces.push(piece);
-      stdout.destroy();
-      resolve(FLOODED);
-    });
-    stderr.setEncoding('utf8').on('data', (piece: string) => {
-      errors += piece.slice(0, FORMATTING_LIMITS.maxReasonChars - errors.length);
-    });
-    child.on('error', (error) => resolve(notStarted(error)));
-    child.on('close', (code) => {
-      resolve({ state: 'ended', code, output: Buffer.concat(pieces), errors });
-    });
-    // A program that ends before it has read its input says why by its exit.
-    stdin.on('error', () => {}).end(text);
-  });
-}
 
 /** The formatted text, or why the output is none. */
 function readOutput(
-  { code, output, errors }: Ended,
+  { code, output, errors }: FilterEnd,
   input: string,
 ): { readonly state: 'right'; readonly text: string } | { state: 'wrong'; reason: string } {
   if (code !== 0) {

@@ -1,4 +1,4 @@
-/** The record of what others did at the bridge, of people's answers, and of devices that a secret has enrolled: lines of JSON that are only appended. */
+/** The record of what others did at the bridge, of people's and hooks' answers, and of devices that a secret has enrolled: lines of JSON that are only appended. */
 import { appendFileSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
@@ -53,10 +53,26 @@ const AuditedEnrolment = z.object({
   by: z.string(),
 });
 
+/** What a hook said of a call. */
+const AuditedHook = z.object({
+  type: z.literal('hook'),
+  time: Time,
+  conversation: z.string(),
+  call: z.string(),
+  tool: z.string(),
+  /** The file that has the hook. */
+  source: z.string(),
+  command: z.string(),
+  decision: z.enum(['none', 'ask', 'deny']),
+  /** Absent for a private conversation. */
+  reason: z.string().optional(),
+});
+
 export const AuditRecord = z.discriminatedUnion('type', [
   AuditedCall,
   AuditedAnswer,
   AuditedEnrolment,
+  AuditedHook,
 ]);
 export type AuditRecord = z.infer<typeof AuditRecord>;
 

@@ -1,4 +1,5 @@
 /** The tools this bridge can run, by their canonical names. */
+import type { activateSkill } from '../../shared/tools/activate-skill.ts';
 import type { ToolName } from '../../shared/tools/catalogue.ts';
 import { deleteFile } from '../../shared/tools/delete-file.ts';
 import { editFile } from '../../shared/tools/edit-file.ts';
@@ -64,6 +65,7 @@ type OtherName = (
   | typeof controlProcess
   | typeof webFetch
   | typeof webSearch
+  | typeof activateSkill
 )['name'];
 
 /** A new tool of the bridge is one more line here; without it the program does not compile. */

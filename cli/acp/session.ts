@@ -19,6 +19,7 @@ import { REQUEST_LIMITS } from '../../shared/limits.ts';
 import { waitSentence } from '../../shared/shown/waits.ts';
 import { inOneLine } from '../../shared/text/plain-sight.ts';
 import { isOver } from '../../shared/wire/fold.ts';
+import type { Skill } from '../../shared/wire/skills.ts';
 import { findPlan } from '../chat/plan-command.ts';
 import { insist, Session, type UnsentMessage } from '../chat/session.ts';
 import { settingsOf } from '../chat/turn.ts';
@@ -110,7 +111,8 @@ export class EditorSession implements Disposable {
 
   /** An editor takes these updates only after the answer that begins the session. */
   introduce(notice: string | undefined): void {
-    this.#send({ sessionUpdate: 'available_commands_update', availableCommands: COMMANDS });
+    this.#offer([]);
+    this.#offerSkills().catch(report);
     if (notice !== undefined) this.#say(notice);
   }
 
@@ -155,6 +157,22 @@ export class EditorSession implements Disposable {
     this.#ended.abort();
     this.#session.end();
     for (const prompt of this.#prompts) prompt.settle('cancelled');
+  }
+
+  #offer(skills: readonly AvailableCommand[]): void {
+    const availableCommands = [...COMMANDS, ...skills];
+    this.#send({ sessionUpdate: 'available_commands_update', availableCommands });
+  }
+
+  /** Those of the folder that a person may call and that no command above hides. */
+  async #offerSkills(): Promise<void> {
+    const { bridgeId } = this.#session;
+    if (bridgeId === undefined) return;
+    const { skills } = await this.#place.chat.client.getBridge(bridgeId, this.#ended.signal);
+    const callable = skills.filter(
+      ({ name, callers }) => callers !== 'model' && COMMANDS.every((own) => own.name !== name),
+    );
+    if (callable.length > 0) this.#offer(callable.map(commandOf));
   }
 
   async #read(): Promise<ConversationView> {
@@ -319,6 +337,11 @@ const COMMANDS: AvailableCommand[] = [
   { name: 'redo', description: 'Take back the newest undo, after a preview' },
   { name: 'execute', description: 'Carry out the newest plan' },
 ];
+
+function commandOf({ name, description, takes }: Skill): AvailableCommand {
+  const input = takes === undefined ? null : { hint: inOneLine(takes) };
+  return { name, description: inOneLine(description), input };
+}
 
 function settleBy({ responses, messages }: ConversationView, prompt: OpenPrompt): void {
   const { responseId, isCancelled } = prompt;

@@ -117,6 +117,7 @@ const KINDS: Readonly<Record<ToolName, ToolKind>> = {
   list_dir: 'read',
   read_lints: 'read',
   read_process: 'read',
+  activate_skill: 'read',
   glob_file_search: 'search',
   grep: 'search',
   codebase_search: 'search',

@@ -147,9 +147,27 @@ export async function checkWorkspace(location: StateLocation): Promise<Finding[]
   const advice = `\`${ownCommand('check', '--repair')}\` puts away what it can.`;
   const findings = obstacles.map(({ sentence }) => bad('workspace', sentence, advice));
   if (obstacles.length === 0) findings.push(good('workspace', place.workspaceDir));
+  findings.push(...(await checkHooks(place)));
   // A running bridge confines commands there already, and two sandboxes cannot share a folder.
   if (await findInstanceIn(place.serverDir)) return findings;
   return [...findings, await checkSandbox(place)];
+}
+
+/** Hooks that the owner may believe to run. */
+async function checkHooks({ workspaceDir, projectDir }: StatePlace): Promise<Finding[]> {
+  const { findHooks } = await import('../../bridge/hooks/find.ts');
+  const { Workspace } = await import('../../bridge/workspace/workspace.ts');
+  const workspace = await Workspace.open(workspaceDir);
+  const { hooks, idle, missing, broken } = await findHooks({ workspace, stateDir: projectDir });
+  const untrusted = hooks.filter(({ isTrusted }) => !isTrusted).length;
+  const says = [
+    ...(untrusted > 0 ? [`${untrusted} wait for your trust`] : []),
+    ...(missing.length > 0 ? [`${missing.length} are no longer what you trusted`] : []),
+    ...(idle.length > 0 ? [`${idle.length} are not run`] : []),
+    ...broken.map(({ source }) => `${source} cannot be read`),
+  ].join(', ');
+  if (says === '') return hooks.length === 0 ? [] : [good('hooks', `${hooks.length} trusted`)];
+  return [note('hooks', `${says}.`, `\`${ownCommand('hooks')}\` lists them.`)];
 }
 
 async function checkSandbox({ workspaceDir, projectDir }: StatePlace): Promise<Finding> {

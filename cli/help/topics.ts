@@ -32,6 +32,7 @@ Files that you may write into the state of a project (or into the folder that
   policy.json      your rules: what runs, what asks ("drawbridge policy")
   grants.json      other accounts that may use the folder ("drawbridge allow")
   rules.md         your instructions for every conversation
+  hooks.json       the hooks that you trust ("drawbridge hooks")
   sandbox.json     what commands may read beside the workspace
   worktrees.json   how worktrees are set up
   mcp.json         MCP servers; see "drawbridge help mcp"
@@ -41,6 +42,8 @@ Files of a workspace:
   .drawbridge/policy.json       makes your rules stricter, never milder
   .drawbridge/modes/NAME.md     a mode of its own
   .drawbridge/agents/NAME.md    an agent of its own
+  .agents/skills, .claude/skills, .claude/commands, .cursor/commands
+                                skills and commands ("drawbridge skills")
   AGENTS.md, CLAUDE.md, GEMINI.md, .cursorrules, .cursor/rules/*.mdc
                                 rules that the agent follows
 `;

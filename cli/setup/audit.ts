@@ -92,6 +92,10 @@ function cellsOf(record: AuditRecord): readonly string[] {
       const { conversation, by, tool, decision, signature } = record;
       return [conversation, `answer by ${by}`, tool, decision, signature?.deviceId ?? ''];
     }
+    case 'hook': {
+      const { conversation, source, tool, decision, reason = '' } = record;
+      return [conversation, `hook of ${source}`, tool, decision, reason];
+    }
     case 'enrolment':
       return [record.device, `enrolled by ${record.by}`, record.label];
   }

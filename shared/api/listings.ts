@@ -6,6 +6,7 @@ import { OpenApproval, OpenQuestions } from '../wire/approvals.ts';
 import { DefinitionList } from '../wire/definitions.ts';
 import { McpServerReport } from '../wire/mcp-servers.ts';
 import { Effect } from '../wire/modes.ts';
+import { Skill } from '../wire/skills.ts';
 import { Confinement } from '../wire/tunnel.ts';
 import { DeleteAfterHours } from './requests.ts';
 
@@ -89,6 +90,8 @@ export const BridgeDetails = BridgeInfo.extend({
   mcpServers: z.array(McpServerInfo),
   /** The modes and agents that files of the workspace define, as of the last look. */
   definitions: DefinitionList,
+  /** The skills and commands of the workspace and of the owner, likewise. */
+  skills: z.array(Skill),
 });
 export type BridgeDetails = z.infer<typeof BridgeDetails>;
 

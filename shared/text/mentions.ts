@@ -1,6 +1,6 @@
-/** The places that a message names behind an `@`: files, folders and web pages. */
+/** What a message names: files, folders and web pages behind an `@`, a skill or a command behind the `/` it begins with. */
 import * as z from 'zod';
-import { MENTION_LIMITS, REQUEST_LIMITS } from '../limits.ts';
+import { MENTION_LIMITS, REQUEST_LIMITS, SKILL_LIMITS } from '../limits.ts';
 import { languageOf } from './languages.ts';
 import { BARE_FIRST, BARE_NEXT, MENTION_SIGN } from './mention-text.ts';
 
@@ -8,7 +8,7 @@ const LineNumber = z.int().positive();
 
 const WebAddress = z.url({ protocol: /^https?$/ }).max(MENTION_LIMITS.maxUrlChars);
 
-export const Mention = z.discriminatedUnion('type', [
+export const PlaceMention = z.discriminatedUnion('type', [
   z.object({
     type: z.literal('path'),
     /** As written: relative to the workspace, or absolute. */
@@ -20,15 +20,36 @@ export const Mention = z.discriminatedUnion('type', [
   }),
   z.object({ type: z.literal('url'), url: WebAddress }),
 ]);
-export type Mention = z.infer<typeof Mention>;
+export type PlaceMention = z.infer<typeof PlaceMention>;
+
+/** The skill or the command that a message calls. */
+export const CalledMention = z.object({
+  type: z.literal('command'),
+  name: z.string().min(1).max(SKILL_LIMITS.maxNameChars),
+  /** What follows the name, as written. */
+  args: z.string().max(SKILL_LIMITS.maxArgsChars),
+});
+export type CalledMention = z.infer<typeof CalledMention>;
+
+export type Mention = PlaceMention | CalledMention;
+
+/** The skill or the command that the message may call: its first word behind a `/`. */
+export function findCalled(text: string): CalledMention | undefined {
+  const [, name, args = ''] = COMMAND.exec(text) ?? [];
+  if (name === undefined) return undefined;
+  return { type: 'command', name, args: args.slice(0, SKILL_LIMITS.maxArgsChars) };
+}
+
+/** A path has more behind its first word: `/home/ada` is none. */
+const COMMAND = /^\s*\/(\w[\w.:-]{0,63})(?:\s+([\s\S]*))?$/;
 
 /**
  * Finds `@path`, `@path:10-20`, `@"a path"`, `@file:path`, `@folder/` and `@https://…`, each place once, outside of
  * code. E-mail addresses and calls of decorators (`@Component(`) are no mentions. At most MENTION_LIMITS.maxMentions.
  */
-export function findMentions(text: string): Mention[] {
+export function findMentions(text: string): PlaceMention[] {
   const prose = text.replace(/```[\s\S]*?(?:```|$)|`[^`\n]*`/g, ' ');
-  const found = new Map<string, Mention>();
+  const found = new Map<string, PlaceMention>();
   for (const match of prose.matchAll(MENTION)) {
     const mention = match.groups?.['url'] === undefined ? toPath(match) : toUrl(match);
     if (mention) found.set(JSON.stringify({ ...mention, isCertain: undefined }), mention);
@@ -50,7 +71,7 @@ const MENTION = new RegExp(
   'gu',
 );
 
-function toPath({ 0: whole, index, input, groups = {} }: RegExpExecArray): Mention | null {
+function toPath({ 0: whole, index, input, groups = {} }: RegExpExecArray): PlaceMention | null {
   const { kind, quoted, bare = '', from, to = from } = groups;
   if (quoted === undefined && input[index + whole.length] === '(') return null;
   const path = quoted ?? withoutEnd(bare, bare.includes('[') ? '.-' : '.]-');
@@ -77,7 +98,7 @@ function looksLikeFile(path: string): boolean {
   return /\.\w+$/.test(path) && languageOf(path) !== 'plaintext';
 }
 
-function toUrl({ groups }: RegExpExecArray): Mention | null {
+function toUrl({ groups }: RegExpExecArray): PlaceMention | null {
   const written = groups?.['url'] ?? '';
   const url = withoutEnd(written, `.,;:!?'*_${written.includes('(') ? '' : ')]'}`);
   return WebAddress.safeParse(url).success ? { type: 'url', url } : null;

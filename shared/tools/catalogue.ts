@@ -1,4 +1,5 @@
 /** The built-in tools, by every name that a model may use. */
+import { activateSkill } from './activate-skill.ts';
 import { askQuestion } from './ask-question.ts';
 import { codebaseSearch } from './codebase-search.ts';
 import { createPlan } from './create-plan.ts';
@@ -49,6 +50,7 @@ const CATALOGUE = [
   askQuestion,
   switchMode,
   task,
+  activateSkill,
 ] as const;
 
 /** Every built-in tool of a model, in the order in which the model gets them. */

@@ -64,10 +64,10 @@ export interface ToolFacts {
   /** The modes of the tool. Absent: all modes that allow its effect. */
   readonly modes?: readonly Mode[];
   /**
-   * Its subject is no path: an address or a query of the web, held by rules for the category `web`, or the command line
-   * of a process.
+   * Its subject is no path: an address or a query of the web, held by rules for the category `web`, the command line of
+   * a process, or the name of a skill.
    */
-  readonly reaches?: 'web' | 'processes';
+  readonly reaches?: 'web' | 'processes' | 'skills';
   /** What the bridge's owner does to get the tool, as an order; only for a tool that not every bridge has. */
   readonly needs?: string;
   /** Whether a second run is harmless, as it always is for `read` tools. */

@@ -246,10 +246,10 @@ export const UnavailableTool = z.object({
 });
 export type UnavailableTool = z.infer<typeof UnavailableTool>;
 
-/** What a mention in the message (`@src/a.ts`) leads to. `none`: nothing is attached, and `reason` says why. */
+/** What a mention in the message (`@src/a.ts`, `/review`) leads to. `none`: nothing is attached, and `reason` says why. */
 export const AttachedMention = z.object({
-  type: z.enum(['file', 'folder', 'url', 'none']),
-  /** The path relative to the workspace, or the address; of `none`, as the message has it. */
+  type: z.enum(['file', 'folder', 'url', 'skill', 'command', 'none']),
+  /** The path relative to the workspace, the address, or the skill's name; of `none`, as the message has it. */
   name: z.string(),
   reason: z.string().optional(),
 });

@@ -2,7 +2,7 @@
 import * as z from 'zod';
 import { ConversationId } from '../ids.ts';
 import { FINDING_LIMITS, MENTION_LIMITS, REQUEST_LIMITS } from '../limits.ts';
-import { Mention } from '../text/mentions.ts';
+import { CalledMention, PlaceMention } from '../text/mentions.ts';
 import { Mode } from './modes.ts';
 
 const Path = z.string().max(REQUEST_LIMITS.maxPathChars);
@@ -10,7 +10,9 @@ const Path = z.string().max(REQUEST_LIMITS.maxPathChars);
 /** What the edge asks about the message that a run answers. */
 export const MessageLook = z.object({
   conversationId: ConversationId,
-  mentions: z.array(Mention).max(MENTION_LIMITS.maxMentions),
+  mentions: z.array(PlaceMention).max(MENTION_LIMITS.maxMentions),
+  /** Absent where the message calls none. A bridge of before ignores it. */
+  called: CalledMention.optional(),
   /** As in a call (tunnel.ts): set where the run works in a worktree. */
   worktree: z.union([z.literal(true), ConversationId]).optional(),
   /**
@@ -39,8 +41,8 @@ export type MessageLook = z.infer<typeof MessageLook>;
 
 /** What a mention leads to. `none`: nothing is attached, and `text` is one sentence that says why. */
 export const Attachment = z.object({
-  type: z.enum(['file', 'folder', 'url', 'none']),
-  /** The path relative to the workspace, or the address; of `none`, as the message has it. */
+  type: z.enum(['file', 'folder', 'url', 'skill', 'command', 'none']),
+  /** The path relative to the workspace, the address, or the skill's name; of `none`, as the message has it. */
   name: z.string().max(MENTION_LIMITS.maxUrlChars),
   text: z.string().max(FINDING_LIMITS.maxAttachedChars),
 });

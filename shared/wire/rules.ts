@@ -2,6 +2,7 @@
 import * as z from 'zod';
 import { ResponseId } from '../ids.ts';
 import { REQUEST_LIMITS, RULE_FILE_LIMITS } from '../limits.ts';
+import { LeftOutSkill, Skill } from './skills.ts';
 
 /**
  * When the model gets a rule. `always`: with the first message. `folder`: when a file in its folder is touched, unless a rule
@@ -72,6 +73,13 @@ export const RuleReport = RuleFile.omit({ text: true, origin: true }).extend({
 });
 export type RuleReport = z.infer<typeof RuleReport>;
 
+/** One skill or command, and what became of it in the conversation. */
+export const SkillReport = Skill.extend({
+  /** `active`: the model has its text. `listed`: the model knows what it is about. */
+  state: z.enum(['active', 'listed', 'unused']),
+});
+export type SkillReport = z.infer<typeof SkillReport>;
+
 /** `GET conversations/{id}/rules`: the rules of the newest started response. */
 export const RuleReports = z.object({
   /** Null before the first response. */
@@ -81,6 +89,9 @@ export const RuleReports = z.object({
   /** In the order in which the model gets them. */
   rules: z.array(RuleReport),
   leftOut: z.array(LeftOutRule),
+  /** The skills and commands, with those that were left out. */
+  skills: z.array(SkillReport),
+  leftOutSkills: z.array(LeftOutSkill),
 });
 export type RuleReports = z.infer<typeof RuleReports>;
 

@@ -19,6 +19,7 @@ import { OfferSet } from './offer.ts';
 import { MachinePolicy } from './policy.ts';
 import { ProcessAsk, ProcessReport } from './processes.ts';
 import { RuleSet } from './rules.ts';
+import { SkillSet } from './skills.ts';
 import { TraceId } from './trace.ts';
 
 /** Raise it with every change of this file that an older peer would misread. */
@@ -167,6 +168,8 @@ export const MachineContext = z.object({
   rules: RuleSet.optional(),
   /** The workspace's own modes and agents; absent as `rules`. */
   definitions: DefinitionSet.optional(),
+  /** Those of the workspace and of the owner; absent as `rules`. */
+  skills: SkillSet.optional(),
 });
 export type MachineContext = z.infer<typeof MachineContext>;
 

@@ -14,6 +14,8 @@ const one = oneHouse({
       mkdirSync(dirname(join(workspace, file)), { recursive: true });
       writeFileSync(join(workspace, file), `This is ${file}.\n`);
     }
+    mkdirSync(join(workspace, '.claude/commands'), { recursive: true });
+    writeFileSync(join(workspace, '.claude/commands/tidy.md'), 'Tidy up $ARGUMENTS.');
   },
 });
 let browser: Browser;
@@ -67,6 +69,30 @@ describe.skipIf(NO_CHROMIUM)(`mentions in the page ${NO_CHROMIUM ?? ''}`, () => 
     await page.keyboard.press('Enter');
     await device.sees('Read.');
     expect(JSON.stringify(one.requests()[0])).toContain('This is notes/my alpha.md.');
+    await ends(device);
+  });
+
+  it('offers the commands of the machine behind a slash, and sends what they stand for', async () => {
+    const device = await opened();
+    const { page } = device;
+    await page.focus(FIELD);
+    await page.keyboard.type('/t');
+    // The page may not know the machine's commands yet: the next key asks again.
+    await expect
+      .poll(async () => {
+        await page.keyboard.type('i');
+        const offered = await page.locator(`${OPTION} b`).allTextContents();
+        if (offered.length === 0) await page.keyboard.press('Backspace');
+        return offered;
+      })
+      .toEqual(['/tidy']);
+    await page.keyboard.press('Tab');
+    await expect.poll(() => textOf(device)).toBe('/tidy ');
+    await page.keyboard.type('the docs');
+    one.answerWith([{ text: 'Tidied.' }]);
+    await page.keyboard.press('Enter');
+    await device.sees('Tidied.');
+    expect(JSON.stringify(one.requests()[0])).toContain('Tidy up the docs.');
     await ends(device);
   });
 

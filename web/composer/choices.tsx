@@ -7,6 +7,7 @@ import { keepChoice, lastChoice } from '../parts/last-choice.ts';
 import { type Account, LIST } from '../store/account.ts';
 import { shortTime } from '../words/short.ts';
 import { words } from '../words/words.ts';
+import { skillCommands } from './commands.ts';
 
 interface ChoiceProps {
   readonly name: string;
@@ -60,7 +61,8 @@ export function Modes({ account, bridgeId }: Props & AtBridge) {
     if (bridgeId == null) return;
     const left = new AbortController();
     client.getBridge(bridgeId, left.signal).then(
-      ({ definitions }) => {
+      ({ definitions, skills }) => {
+        account.skills.set(bridgeId, skillCommands(skills));
         modes.set(
           bridgeId,
           definitions.modes.map(({ name }) => name),

@@ -1,5 +1,6 @@
 /** What a line that begins with a slash does. An unknown one is a message like any other. */
 
+import type { Skill } from '../../shared/wire/skills.ts';
 import { download } from '../parts/download.ts';
 import { go } from '../route.ts';
 import type { Account } from '../store/account.ts';
@@ -11,6 +12,8 @@ export interface Command {
   readonly help: string;
   /** Absent for one that the composer itself does. */
   run?(account: Account, thread: Thread | undefined): Promise<void> | void;
+  /** What it puts into the field: a skill or a command of the machine, whose message goes on with what it works on. */
+  readonly text?: string;
   /** The mode that it chooses. */
   readonly mode?: string;
   /** Whether there is nothing to do before the first message. */
@@ -55,11 +58,22 @@ const COMMANDS: readonly Command[] = [
 ];
 
 /** The commands that what was typed can become; none once there is more than a word. */
-export function commandsFor(text: string, isInThread: boolean): readonly Command[] {
-  const [, typed] = /^\/(\w*)$/.exec(text) ?? [];
+export function commandsFor(
+  text: string,
+  isInThread: boolean,
+  skills: readonly Command[],
+): readonly Command[] {
+  const [, typed] = /^\/([\w.:-]*)$/.exec(text) ?? [];
   return typed === undefined
     ? []
-    : COMMANDS.filter(
+    : [...COMMANDS, ...skills].filter(
         ({ name, needsThread }) => name.startsWith(typed) && (isInThread || !needsThread),
       );
+}
+
+/** The machine's own, for a person. */
+export function skillCommands(skills: readonly Skill[]): readonly Command[] {
+  return skills
+    .filter(({ callers }) => callers !== 'model')
+    .map(({ name, description: help }) => ({ name, help, text: `/${name} ` }));
 }

@@ -62,12 +62,13 @@ export function Composer({ account, thread }: Props) {
   const offers = useOffers({
     field,
     isInThread: thread !== undefined,
+    skills: () => account.skills.get(bridgeOf(thread, form.current) ?? '') ?? [],
     run: (command) => void run(command),
     findFiles: (query, signal) => findFiles(account, bridgeOf(thread, form.current), query, signal),
     onWritten: (text) => writeDraft(place, text),
   });
   const run = async (command: Command) => {
-    take('', pictures);
+    take(command.text ?? '', pictures);
     const mode = form.current?.elements.namedItem('mode');
     if (command.mode !== undefined && mode instanceof HTMLSelectElement) mode.value = command.mode;
     await command.run?.(account, thread);

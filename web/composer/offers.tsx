@@ -18,6 +18,7 @@ interface Offer {
 interface Offering {
   readonly field: RefObject<HTMLTextAreaElement | null>;
   readonly isInThread: boolean;
+  skills(): readonly Command[];
   run(command: Command): void;
   /** What of the machine's workspace fits the text. Rejects only once the signal has aborted. */
   findFiles(query: string, signal: AbortSignal): Promise<readonly FoundFile[]>;
@@ -28,7 +29,7 @@ interface Offering {
 type Offers = ReturnType<typeof useOffers>;
 
 /** The offers for a field, which calls `look` after each change and each move of its cursor. */
-export function useOffers({ field, isInThread, run, findFiles, onWritten }: Offering) {
+export function useOffers({ field, isInThread, skills, run, findFiles, onWritten }: Offering) {
   const [items, setItems] = useState<readonly Offer[]>([]);
   const [active, setActive] = useState(0);
   const looking = useRef(new AbortController());
@@ -43,7 +44,7 @@ export function useOffers({ field, isInThread, run, findFiles, onWritten }: Offe
     looking.current.abort();
     looking.current = new AbortController();
     const { text, mention } = writtenIn(field.current);
-    const commands = commandsFor(text, isInThread);
+    const commands = commandsFor(text, isInThread, skills());
     const at = commands.length > 0 ? 0 : mention?.at;
     if (at !== closedAt.current) closedAt.current = undefined;
     if (at === undefined || at === closedAt.current) return show([]);

@@ -21,6 +21,14 @@ export function waitingIn({ waiting }: ConversationInfo): number {
   return waiting.approvals + waiting.questions;
 }
 
+/** A skill of a machine in the list behind `/`. */
+interface SkillLine {
+  readonly name: string;
+  readonly help: string;
+  /** What it puts into the field. */
+  readonly text?: string;
+}
+
 export class Account {
   readonly client: Client;
   readonly session: KeptSession;
@@ -32,6 +40,8 @@ export class Account {
   bridges: readonly BridgeInfo[] = [];
   /** The modes that workspaces define, by the bridge, as they were last read. */
   readonly modes = new Map<string, readonly string[]>();
+  /** What stands behind `/` for the skills of a bridge's machine, likewise. */
+  readonly skills = new Map<string, readonly SkillLine[]>();
   models: ModelList = { items: [], passesThrough: false };
   waiting: ApprovalList = { items: [], questions: [] };
   /** Approvals that a person has answered here, by their nonce. */

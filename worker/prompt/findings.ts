@@ -6,6 +6,7 @@ import type { RuleSet } from '../../shared/wire/rules.ts';
 import { nameWithin } from './editor.ts';
 import { tagged } from './escape.ts';
 import { PROMPT_LIMITS } from './limits.ts';
+import { ACTIVE_ALREADY, type ActiveSkills, isActive, skillAttached } from './skills.ts';
 import type { Sources } from './surroundings.ts';
 
 /** The findings that are sent with one message only. */
@@ -13,10 +14,16 @@ interface FoundOnce extends Pick<Findings, 'touched' | 'unnamed' | 'passages'> {
   readonly attachments: readonly Attachment[];
 }
 
-/** `room` is the model's room for a prompt, in UTF-16 units. A file that is sent as a rule is not attached again. */
+/** What the model has already, which is not attached again. */
+interface Sent {
+  readonly rules: RuleSet | undefined;
+  readonly skills: ActiveSkills;
+}
+
+/** `room` is the model's room for a prompt, in UTF-16 units. */
 export function renderFindings(
   findings: FoundOnce | undefined,
-  rules: RuleSet | undefined,
+  { rules, skills }: Sent,
   room: number,
 ): string[] {
   if (!findings) return [];
@@ -27,8 +34,14 @@ export function renderFindings(
     Math.min(maxChars, Math.floor(room * PROMPT_LIMITS.maxShare));
   const sent = new Set(rules?.files.map(({ path }) => path));
   let left = within(PROMPT_LIMITS.maxAttachedChars);
-  const attached = attachments.flatMap(({ type, name, text }) => {
+  const attached = attachments.flatMap((attachment) => {
+    const { type, name, text } = attachment;
     if (type === 'file' && sent.has(name)) return [];
+    const skill = skillAttached(attachment);
+    if (skill) {
+      const shown = isActive(skills, skill) ? ACTIVE_ALREADY : text;
+      return [tagged(TAGS[type], `/${nameInLine(name)}\n${shown}`)];
+    }
     const short = cutLines(text, left, 'use a tool to read them');
     left = Math.max(0, left - short.length);
     return [tagged(TAGS[type], `${nameInLine(name)}\n${short}`)];
@@ -66,5 +79,7 @@ const TAGS: Readonly<Record<Attachment['type'], string>> = {
   file: 'attached_file',
   folder: 'attached_folder',
   url: 'attached_url',
+  skill: 'skill',
+  command: 'command',
   none: 'not_attached',
 };

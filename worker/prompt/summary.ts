@@ -1,6 +1,9 @@
 /** The prompts of a summary: the request for one, and the message that replaces the older part of a conversation. */
+
+import { nameInLine } from '../../shared/text/plain-sight.ts';
 import { buildUserPrompt, tagQuery, type UserPrompt } from './context.ts';
 import { tagged } from './escape.ts';
+import type { ActiveSkill } from './skills.ts';
 
 /** The replacement of the older part of a conversation. */
 export interface DigestPrompt {
@@ -9,6 +12,7 @@ export interface DigestPrompt {
   readonly words: readonly string[];
   /** As Markdown. */
   readonly plan: string | null;
+  readonly skills: readonly ActiveSkill[];
   /** The list of todos as text; null without a list. */
   readonly todos: string | null;
   /**
@@ -19,12 +23,14 @@ export interface DigestPrompt {
 }
 
 /** Builds the message, which has the role `user`. */
-export function buildDigestPrompt({ summary, words, plan, todos, underWay }: DigestPrompt): string {
+export function buildDigestPrompt(digest: DigestPrompt): string {
+  const { summary, words, plan, skills, todos, underWay } = digest;
   const last = words.at(-1);
   const isAsked = underWay !== null && last !== undefined;
   return [
     DIGEST_HEAD,
     tagged('conversation_summary', summary),
+    ...skills.map(({ name, text }) => tagged('skill', `/${nameInLine(name)}\n${text}`)),
     ...(plan === null ? [] : [tagged('plan', plan)]),
     ...(todos === null ? [] : [tagged('todos', todos)]),
     ...(words.length > 0 ? [isAsked ? WORDS_UNDER_WAY : WORDS_BEFORE] : []),

@@ -78,6 +78,7 @@ const OTHERS = 'other-';
 function lookMs(message: MessageLook | undefined): number {
   const types = new Set(message?.mentions.map(({ type }) => type));
   // A run in the background has time, and must not see the person's folder.
-  if (types.size === 0) return message?.worktree ? FINDING_LIMITS.waitMs : CONTEXT_LIMITS.waitMs;
+  const waits = message?.worktree !== undefined || message?.called !== undefined;
+  if (types.size === 0) return waits ? FINDING_LIMITS.waitMs : CONTEXT_LIMITS.waitMs;
   return types.has('url') ? FINDING_LIMITS.waitForPageMs : FINDING_LIMITS.waitMs;
 }

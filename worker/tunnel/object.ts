@@ -13,6 +13,7 @@ import { nameFor } from '../../shared/wire/grants.ts';
 import { type OfferSet, ownWordsOf } from '../../shared/wire/offer.ts';
 import type { MachinePolicy } from '../../shared/wire/policy.ts';
 import type { ProcessAsk, ProcessReport } from '../../shared/wire/processes.ts';
+import { skillsOfWorkspace } from '../../shared/wire/skills.ts';
 import { keyOfAccount } from '../../shared/wire/tokens.ts';
 import {
   type ApprovalAnswer,
@@ -85,13 +86,14 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
     const bridge = this.#store.readBridge();
     if (!bridge || bridge.owner === account) return bridge;
     if (nameFor(account, bridge.grants ?? []) === undefined) return null;
-    const { os, shell, workspacePath, definitions } = bridge.context;
+    const { os, shell, workspacePath, definitions, skills } = bridge.context;
     const context = {
       os,
       shell,
       workspacePath,
       projectLayout: '',
       ...(definitions && { definitions }),
+      ...(skills && { skills: skillsOfWorkspace(skills) }),
     };
     return { ...bridge, context, offers: undefined };
   }
@@ -143,9 +145,11 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
 
   details(account: string): Omit<BridgeDetails, 'lastConnected'> | null {
     const status = this.status(account);
-    const definitions = listDefinitions(this.#of(account)?.context.definitions);
+    const context = this.#of(account)?.context;
+    const definitions = listDefinitions(context?.definitions);
+    const { skills = [] } = context?.skills ?? {};
     const mcpServers = this.#isOwner(account) ? this.#mcpServers() : [];
-    return status && { ...status, mcpServers, definitions };
+    return status && { ...status, mcpServers, definitions, skills };
   }
 
   #mcpServers(): McpServerInfo[] {

@@ -21,9 +21,19 @@ export const COMMANDS: readonly SlashCommand[] = [
   ...[...SETTINGS, ...CONVERSATIONS, ...CHANGES, ...AGENTS, ...PROCESSES, ...FACTS, ...HANDS],
 ];
 
+/** The name of a line that begins with a slash. */
+export function nameOfLine(line: string): string {
+  return /^\/(\S*)/.exec(line)?.[1] ?? '';
+}
+
+export function isOwnCommand(name: string): boolean {
+  return COMMANDS.some((each) => each.name === name);
+}
+
 /** Carries a line out that begins with a slash. Says why and returns false if it is no command. */
 export async function runCommand(line: string, desk: CommandDesk): Promise<boolean> {
-  const [, name = '', rest = ''] = /^\/(\S*)\s*(.*)$/s.exec(line) ?? [];
+  const name = nameOfLine(line);
+  const rest = line.slice(name.length + 1);
   const command = COMMANDS.find((each) => each.name === name);
   const isMeant = command !== undefined && (rest.trim() === '' || command.takes !== undefined);
   if (isMeant) await command.run(rest.trim(), desk);

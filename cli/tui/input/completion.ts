@@ -12,6 +12,8 @@ export interface CompletionSources {
   /** What of the workspace fits the text. Rejects only once the signal has aborted. */
   findFiles(query: string, signal: AbortSignal): Promise<readonly FoundFile[]>;
   readonly commands: readonly CompletedCommand[];
+  /** What is known of the skills and commands that the machine has for people. */
+  skills(): readonly CompletedCommand[];
 }
 
 export interface CompletedCommand {
@@ -27,7 +29,7 @@ export interface Completion extends AutocompleteProvider {
   isComplete(before: string): boolean;
 }
 
-export function newCompletion({ findFiles, commands }: CompletionSources): Completion {
+export function newCompletion({ findFiles, commands, skills }: CompletionSources): Completion {
   /** The mentions of the files that were found last. */
   let found: ReadonlySet<string> = new Set();
   const isComplete = (before: string) => {
@@ -35,7 +37,9 @@ export function newCompletion({ findFiles, commands }: CompletionSources): Compl
     return mention !== undefined && found.has(before.slice(mention.at));
   };
   const suggest = async (before: string, isFirst: boolean, signal: AbortSignal) => {
-    if (isFirst && before.startsWith('/')) return await commandsFor(commands, before);
+    if (isFirst && before.startsWith('/')) {
+      return await commandsFor([...commands, ...skills()], before);
+    }
     const mention = openMention(before);
     if (!mention) return null;
     const files = await findFiles(mention.query, signal);

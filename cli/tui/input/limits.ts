@@ -19,4 +19,6 @@ export const INPUT_LIMITS = {
   /** For a program that reads the clipboard; and the bytes of a picture there. */
   clipboardMs: 3 * SECOND,
   maxClipboardBytes: 16 * MIB,
+  /** How long the list of skills counts as new: people write a name in less. */
+  skillsMs: 5 * SECOND,
 } as const;

@@ -3,17 +3,19 @@ import { matchesKey, type TUI } from '@earendil-works/pi-tui';
 import { ClientError, type FoundFile } from '../../../client/index.ts';
 import { LocalError } from '../../../machine/local-error.ts';
 import { REQUEST_LIMITS } from '../../../shared/limits.ts';
+import { printableLine } from '../../../shared/text/plain-sight.ts';
 import { toContent } from '../../chat/message.ts';
 import { describeFailure } from '../../terminal/failure-text.ts';
 import type { Paint } from '../../terminal/paint.ts';
 import { UsageError } from '../../terminal/usage-error.ts';
 import type { CommandDesk } from '../commands/command.ts';
-import { COMMANDS, runCommand } from '../commands/commands.ts';
+import { COMMANDS, isOwnCommand, nameOfLine, runCommand } from '../commands/commands.ts';
 import { Attachments } from './attachments.ts';
-import { type Completion, newCompletion } from './completion.ts';
+import { type CompletedCommand, type Completion, newCompletion } from './completion.ts';
 import { Composer, type Written } from './composer.ts';
 import { editText } from './external-editor.ts';
 import { imagePathsIn } from './image-paths.ts';
+import { INPUT_LIMITS } from './limits.ts';
 import { Memory } from './memory.ts';
 import { PendingList } from './pending.ts';
 import { runShell } from './shell.ts';
@@ -28,6 +30,13 @@ export interface WriterOptions {
   handOver<Result>(work: () => Promise<Result>): Promise<Result>;
 }
 
+/** The skills of a bridge as they were last asked for. */
+interface KnownSkills {
+  readonly bridgeId: string;
+  readonly atMs: number;
+  readonly found: readonly CompletedCommand[];
+}
+
 export class Writer {
   readonly composer: Composer;
   readonly memory: Memory;
@@ -37,6 +46,7 @@ export class Writer {
   readonly #options: WriterOptions;
   readonly #completion: Completion;
   #cleared = '';
+  #skills: KnownSkills | undefined;
 
   constructor(options: WriterOptions) {
     const { tui, paint, stateDir, desk } = options;
@@ -62,7 +72,8 @@ export class Writer {
   async submit({ text, isPlain }: Written, delivery: 'steer' | 'queue' = 'steer'): Promise<void> {
     if (text === '' && this.attachments.isEmpty) return;
     this.memory.remember(text);
-    if (!isPlain && text.startsWith('/')) return await this.#try(() => this.#command(text));
+    if (!isPlain && text.startsWith('/'))
+      return await this.#try(() => this.#command(text, delivery));
     if (!isPlain && text.startsWith('!')) return await this.#try(() => this.#shell(text.slice(1)));
     await this.#send(text, delivery);
   }
@@ -100,7 +111,14 @@ export class Writer {
     });
   }
 
-  async #command(text: string): Promise<void> {
+  /** A skill or a command of the machine is a message: the machine puts its text there. */
+  async #command(text: string, delivery: 'steer' | 'queue'): Promise<void> {
+    const name = nameOfLine(text);
+    if (!isOwnCommand(name)) {
+      const { bridgeId } = this.#session;
+      const skills = bridgeId === undefined ? [] : await this.#readSkills(bridgeId);
+      if (skills.some((skill) => skill.name === name)) return await this.#send(text, delivery);
+    }
     if (!(await runCommand(text, this.#desk))) this.composer.putBack(text);
   }
 
@@ -209,7 +227,39 @@ export class Writer {
         complete: (prefix: string) => orNothing(() => complete(prefix, this.#desk)),
       }),
     }));
-    return newCompletion({ commands, findFiles: (...query) => this.#findFiles(...query) });
+    return newCompletion({
+      commands,
+      findFiles: (...query) => this.#findFiles(...query),
+      skills: () => this.#knownSkills(),
+    });
+  }
+
+  /** What is known of them, while it is asked for anew where it is old: no key waits for a server. */
+  #knownSkills(): readonly CompletedCommand[] {
+    const { bridgeId } = this.#session;
+    if (bridgeId === undefined) return [];
+    const known = this.#skills?.bridgeId === bridgeId ? this.#skills : undefined;
+    if (!known || Date.now() - known.atMs >= INPUT_LIMITS.skillsMs) {
+      this.#skills = { bridgeId, atMs: Date.now(), found: known?.found ?? [] };
+      void this.#readSkills(bridgeId);
+    }
+    return this.#skills?.found ?? [];
+  }
+
+  /** Those that a person may call and that no command of the screen hides. */
+  async #readSkills(bridgeId: string): Promise<readonly CompletedCommand[]> {
+    const short = (words: string) => printableLine(words, REQUEST_LIMITS.maxNameChars);
+    const found = await orNothing(async () => {
+      const { skills } = await this.#session.chat.client.getBridge(bridgeId);
+      return skills
+        .filter(({ name, callers }) => callers !== 'model' && !isOwnCommand(name))
+        .map(({ name, description, takes }) => ({
+          ...{ name, help: short(description) },
+          ...(takes !== undefined && { takes: short(takes) }),
+        }));
+    });
+    this.#skills = { bridgeId, atMs: Date.now(), found };
+    return found;
   }
 
   async #findFiles(query: string, signal: AbortSignal): Promise<readonly FoundFile[]> {

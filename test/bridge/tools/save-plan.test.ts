@@ -74,7 +74,7 @@ async function bridge(policy?: object) {
   /** The verdict on a call, or the code of its refusal. */
   const admitted = async (tool: string, args: Record<string, string>, mode: Mode = 'agent') => {
     const named = { callId: 'call_1', conversationId: 'conv_1' };
-    const admission = await admit({ ...named, tool, arguments: args, mode }, gate);
+    const admission = await admit({ ...named, tool, arguments: args, mode }, gate, undefined);
     if (admission.state === 'admitted') return admission.call.verdict.decision;
     return admission.result.status === 'error' ? admission.result.code : '';
   };

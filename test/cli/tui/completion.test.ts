@@ -108,13 +108,31 @@ it('offers no argument that is written already: Enter runs the command', async (
   expect(submitted).toEqual(['/mode ask']);
 });
 
+it('offers the skills of the machine behind the commands', async () => {
+  const { terminal, submitted } = openEditor({
+    commands: [{ name: 'release', help: 'Own' }],
+    skills: () => [{ name: 'review', help: 'Reviews', takes: 'FILE' }],
+  });
+  type(terminal, '/re');
+  await expect.poll(() => terminal.screen()).toMatch(/review FILE +Reviews/);
+  type(terminal, 'v');
+  await expect.poll(() => terminal.screen()).not.toContain('release');
+  terminal.type('\t');
+  type(terminal, 'a.ts');
+  terminal.type('\r');
+  expect(submitted).toEqual(['/review a.ts']);
+});
+
 function openEditor(sources: Partial<CompletionSources>) {
   const terminal = openVirtualTerminal();
   const tui = new TuiMainScreen(terminal);
   const editor = new Editor(tui, editorTheme(plain));
   const submitted: string[] = [];
   editor.onSubmit = (text) => void submitted.push(text);
-  const completion = newCompletion({ findFiles: async () => [], commands: [], ...sources });
+  const completion = newCompletion({
+    ...{ findFiles: async () => [], commands: [], skills: () => [] },
+    ...sources,
+  });
   editor.setAutocompleteProvider(completion);
   tui.addChild(editor);
   tui.setFocus(editor);

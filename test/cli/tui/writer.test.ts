@@ -62,6 +62,33 @@ it('sends no unknown command: it stays in the composer', async () => {
   expect(api.requests).toEqual([]);
 });
 
+it('sends a line that calls a skill of the machine, and offers those that a person may call', async () => {
+  const { terminal, api, said, sent } = await openWriter({ bridgeId: 'bridge_1' });
+  const skill = (name: string, callers: string) => ({
+    ...{ type: 'skill', name, description: `About ${name}`, path: name, callers },
+    origin: 'workspace',
+  });
+  api.answers.set('GET bridges/bridge_1', {
+    ...{ id: 'bridge_1', connected: true, tools: [], workspacePath: '/w', mcpServers: [] },
+    ...{ lastConnected: '2026-11-20T12:00:00Z', confinement: { kind: 'none', detail: '' } },
+    definitions: { modes: [], agents: [], leftOut: [] },
+    skills: [skill('zip', 'anyone'), skill('zap', 'model'), skill('help', 'anyone')],
+  });
+  type(terminal, '/z');
+  await expect.poll(() => api.requests.length).toBe(1);
+  type(terminal, 'i');
+  await expect.poll(() => terminal.screen()).toContain('About zip');
+  expect(await terminal.screen()).not.toContain('About zap');
+  type(terminal, 'p it');
+  await expect.poll(() => terminal.screen()).not.toContain('About zip');
+  terminal.type('\r');
+  await expect.poll(sent).toEqual(['/zip it']);
+  type(terminal, '/zap it');
+  terminal.type('\r');
+  await expect.poll(() => said.at(-1)).toContain('There is no command /zap');
+  expect(sent()).toHaveLength(1);
+});
+
 it('carries out no command with words that it does not take', async () => {
   const { terminal, said, writer } = await openWriter();
   type(terminal, '/exit codes are wrong');

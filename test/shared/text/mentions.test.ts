@@ -1,6 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { MENTION_LIMITS } from '../../../shared/limits.ts';
-import { findMentions, Mention } from '../../../shared/text/mentions.ts';
+import {
+  CalledMention,
+  findCalled,
+  findMentions,
+  PlaceMention,
+} from '../../../shared/text/mentions.ts';
 
 const file = (path: string, from?: number, to = from) => ({
   type: 'path',
@@ -10,6 +15,33 @@ const file = (path: string, from?: number, to = from) => ({
 });
 const word = (path: string) => ({ type: 'path', path, isCertain: false });
 const page = (url: string) => ({ type: 'url', url });
+
+it.each([
+  ['/review', 'review', ''],
+  [' /git:sync  all of it\nnow', 'git:sync', 'all of it\nnow'],
+  ['/a.b-c_1 x', 'a.b-c_1', 'x'],
+])('a message calls a skill or a command: %j', (text, name, args) => {
+  const called = findCalled(text);
+  expect(called).toEqual({ type: 'command', name, args });
+  expect(CalledMention.parse(called)).toEqual(called);
+});
+
+it.each([
+  '/home/ada/x is broken',
+  'see /review',
+  '//comment',
+  '/',
+  '/ x',
+  `/${'x'.repeat(65)}`,
+  '/-x',
+])('a message calls nothing: %j', (text) => {
+  expect(findMentions(text)).toEqual([]);
+});
+
+it('a message calls a command with words of a bounded length', () => {
+  const called = findCalled(`/fix ${'x'.repeat(20_000)}`);
+  expect(CalledMention.parse(called).args).toHaveLength(8_000);
+});
 
 describe('a message mentions', () => {
   it.each<[string, object[]]>([
@@ -28,7 +60,7 @@ describe('a message mentions', () => {
     ['@a.ts @a.ts @a.ts:1', [file('a.ts'), file('a.ts', 1)]],
   ])('%s', (text, expected) => {
     expect(findMentions(text)).toEqual(expected);
-    expect(findMentions(text).every((mention) => Mention.safeParse(mention).success)).toBe(true);
+    for (const mention of findMentions(text)) expect(PlaceMention.parse(mention)).toEqual(mention);
   });
 });
 
@@ -41,7 +73,7 @@ describe('a message mentions nothing by', () => {
     ['an @ alone', '@ @. @- @"" @" "'],
     ['a path longer than any', `@${'a/'.repeat(600)}`],
   ])('%s', (_, text) => {
-    expect(findMentions(text)).toEqual([]);
+    expect(findCalled(text)).toBeUndefined();
   });
 });
 

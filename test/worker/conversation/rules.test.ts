@@ -95,7 +95,7 @@ it('the rules of the workspace are explained: which applied to the newest run an
   sees(rules, leftOut);
   const { id } = await say('two', { context: { rules: ['Be kind.'] } });
   const { rules: reports, ...rest } = await explain();
-  expect(rest).toEqual({ responseId: id, isKnown: true, leftOut });
+  expect(rest).toEqual({ responseId: id, isKnown: true, leftOut, skills: [], leftOutSkills: [] });
   expect(reports.map(({ path, state, reason, file }) => [path, state, reason, file])).toEqual([
     ['context.rules[0]', 'applied', 'always', undefined],
     ['AGENTS.md', 'applied', 'always', undefined],

@@ -2,7 +2,7 @@
 
 import { type MessageContent, type RequestContext, textOf } from '../../../shared/api/requests.ts';
 import { FINDING_LIMITS, REQUEST_LIMITS } from '../../../shared/limits.ts';
-import { findMentions, type Mention } from '../../../shared/text/mentions.ts';
+import { findCalled, findMentions, type Mention } from '../../../shared/text/mentions.ts';
 import type { MessageLook } from '../../../shared/wire/findings.ts';
 import type { RunRequest } from '../store/rows.ts';
 
@@ -17,7 +17,15 @@ export function mentionsOf({ type, messages }: RunRequest): Mention[] {
 
 /** Those of the text; images name nothing. */
 export function mentionsIn(content: MessageContent): Mention[] {
-  return findMentions(textOf(content));
+  const text = textOf(content);
+  const called = findCalled(text);
+  return [...(called ? [called] : []), ...findMentions(text)];
+}
+
+function namedIn(all: readonly Mention[]): Pick<MessageLook, 'mentions' | 'called'> {
+  const called = all.find((mention) => mention.type === 'command');
+  const mentions = all.filter((mention) => mention.type !== 'command');
+  return { mentions, ...(called && { called }) };
 }
 
 /** The conversation that the look is for. */
@@ -37,7 +45,7 @@ export function messageLookOf(
   const isBounded = workspacePath !== '' && workspacePath.length <= REQUEST_LIMITS.maxPathChars;
   return {
     conversationId,
-    mentions: mentionsOf(request),
+    ...namedIn(mentionsOf(request)),
     ...searchOf(request, isPrivate),
     ...(request.worktree && { worktree: request.worktree }),
     ...(shown && { shown }),
@@ -64,7 +72,8 @@ export function steerLookOf(
 ): MessageLook | undefined {
   const mentions = mentionsIn(content);
   if (mentions.length === 0) return undefined;
-  return { conversationId, mentions, isSteer: true, ...(worktree && { worktree }) };
+  const steer = { isSteer: true as const, ...(worktree && { worktree }) };
+  return { conversationId, ...namedIn(mentions), ...steer };
 }
 
 /** Undefined where the request describes no editor. A path in another folder than the bridge's leads nowhere there. */

@@ -1,6 +1,7 @@
 /** Decides which tools a run has, and why requested tools are unavailable. Pure. */
 
 import { OFFER_LIMITS } from '../../../shared/limits.ts';
+import { activateSkill } from '../../../shared/tools/activate-skill.ts';
 import { modeHasTool } from '../../../shared/tools/definition.ts';
 import { switchMode } from '../../../shared/tools/switch-mode.ts';
 import { task } from '../../../shared/tools/task.ts';
@@ -14,6 +15,7 @@ import {
 } from '../../../shared/tools/toolbox.ts';
 import type { UnavailableTool } from '../../../shared/wire/documents.ts';
 import { isOfferName } from '../../../shared/wire/offer.ts';
+import { hasForModel } from '../../../shared/wire/skills.ts';
 import type { Machine, Run, RunMode, RunRequest } from '../store/rows.ts';
 import { subagentOf } from './errand.ts';
 import { isOfMode, modeOf } from './modes.ts';
@@ -40,6 +42,7 @@ export function offeredTools(run: Pick<Run, 'machine' | 'request' | 'switched'>)
 
 /** Whether the edge or the machine can carry out calls of the tool. */
 export function isReachable({ name, executor, origin }: Tool, machine: Machine | null): boolean {
+  if (name === activateSkill.name && !hasForModel(machine?.context.skills)) return false;
   if (executor === 'agent') return machine !== null; // Without a machine a subagent has nothing to look at.
   return executor === 'edge' || origin !== undefined || (machine?.tools.includes(name) ?? false);
 }

@@ -6,7 +6,7 @@ import type { Toolbox } from '../../../shared/tools/toolbox.ts';
 import type { Window } from '../store/rows.ts';
 import type { RunStore } from '../store/run-statements.ts';
 import { newestWindow, type RunPlace, readSaid, startOf } from './history.ts';
-import { type KnownAround, NOTHING_KNOWN } from './window/around.ts';
+import { type KnownAround, knownAtStart } from './window/around.ts';
 import { WINDOW_LIMITS } from './window/limits.ts';
 import {
   firstOf,
@@ -70,7 +70,7 @@ export class HeldMessages {
     const hasFailed =
       held && held.next.run < ordinal && this.#store.readRun(held.next.run)?.status === 'error';
     if (held && isNewest && isSame && !hasFailed && held.next.run <= ordinal) return held;
-    const nothing = { first: undefined, pieces: [], known: NOTHING_KNOWN, chars: 0 };
+    const nothing = { first: undefined, pieces: [], known: knownAtStart(window), chars: 0 };
     return { window, room, takesImages, modeWords, toolbox, next: startOf(window), ...nothing };
   }
 }

@@ -89,7 +89,8 @@ export class Memory {
         ...reportRules(run, history),
       };
     }
-    return { responseId: null, isKnown: false, rules: [], leftOut: [] };
+    const none = { rules: [], leftOut: [], skills: [], leftOutSkills: [] };
+    return { responseId: null, isKnown: false, ...none };
   }
 
   /**

@@ -4,9 +4,12 @@ import {
   type RuleFile,
   type RuleReport,
   type RuleReports,
+  type SkillReport,
 } from '../../../shared/wire/rules.ts';
+import type { Skill } from '../../../shared/wire/skills.ts';
 import type { KnownRules } from '../../prompt/rules.ts';
-import { knownAfter, NOTHING_KNOWN } from './window/around.ts';
+import type { KnownSkills } from '../../prompt/skills.ts';
+import { knownAfter, knownAtStart } from './window/around.ts';
 import { filesOfCalls } from './window/touched.ts';
 import { type History, piecesOf, type SentRun } from './window/transcript.ts';
 
@@ -14,9 +17,11 @@ import { type History, piecesOf, type SentRun } from './window/transcript.ts';
 export function reportRules(run: SentRun, history: History): Omit<RuleReports, 'responseId'> {
   const set = run.machine?.context.rules;
   const pieces = piecesOf(history);
-  const { toolbox } = history;
+  const { toolbox, window } = history;
   // A cut for a small model does not change which rules apply.
-  const { rules } = knownAfter(pieces, NOTHING_KNOWN, { room: Number.POSITIVE_INFINITY, toolbox });
+  const listening = { room: Number.POSITIVE_INFINITY, toolbox };
+  const { rules, skills } = knownAfter(pieces, knownAtStart(window), listening);
+  const found = run.machine?.context.skills;
   const touched = pieces.flatMap((piece) =>
     filesOfCalls(piece.answered?.turn.calls ?? [], piece.run, toolbox),
   );
@@ -28,7 +33,14 @@ export function reportRules(run: SentRun, history: History): Omit<RuleReports, '
       ...(set?.files ?? []).map((file) => reportOf(file, rules, read)),
     ],
     leftOut: set?.leftOut ?? [],
+    skills: (found?.skills ?? []).map((skill) => ({ ...skill, state: stateOf(skill, skills) })),
+    leftOutSkills: found?.leftOut ?? [],
   };
+}
+
+function stateOf({ name, callers }: Skill, { active }: KnownSkills): SkillReport['state'] {
+  if (active.has(name)) return 'active';
+  return callers === 'person' ? 'unused' : 'listed';
 }
 
 function reportsOfRequest({ request }: SentRun): RuleReport[] {

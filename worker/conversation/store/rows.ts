@@ -365,4 +365,6 @@ export interface Digest {
   readonly plan: string | null;
   /** The list of todos at that place. */
   readonly todos: readonly Todo[];
+  /** The texts of skills and commands that were activated before. Absent in rows of earlier versions. */
+  readonly skills?: readonly { readonly name: string; readonly text: string }[];
 }

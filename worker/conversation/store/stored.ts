@@ -269,6 +269,7 @@ export const WINDOW: StoredShape<Omit<Window, 'number' | 'run'>> = {
         words: z.array(z.string()),
         plan: z.string().nullable(),
         todos: z.array(Todo),
+        skills: z.array(z.object({ name: z.string(), text: z.string() })).optional(),
       })
       .nullable(),
     model: z.string().optional(),

@@ -111,7 +111,7 @@ export class TurnStore {
   }
 
   /**
-   * The results of the turns from `fromTurn` on. Leaves out metadata, which was for people, except lists of todos, and
+   * The results of the turns from `fromTurn` on. Leaves out metadata, which was for people, except lists of todos, names of skills, and
    * images of turns after `prunedThrough`. Reads only the head and tail of long results of turns up to `prunedThrough`: together they can exceed memory.
    */
   readResults(fromTurn: number, prunedThrough: number): StoredResult[] {
@@ -151,7 +151,7 @@ const PRUNED_RESULT_CHARS = 2_000;
 const READ_RESULTS = `
   select turn, call, case
     when not json_valid(body) then body
-    when body -> '$.metadata.list' is not null then body
+    when body -> '$.metadata.list' is not null or body -> '$.metadata.skill' is not null then body
     when turn > ?2 and body -> '$.metadata.images' is not null then body
     when turn <= ?2 and length(body) > ?3 and length(body ->> '$.data') > ?3 then json_set(
       json_remove(body, '$.metadata'),

@@ -19,12 +19,25 @@ import {
   rulesChars,
 } from '../../../prompt/rules.ts';
 import {
+  ACTIVE_ALREADY,
+  type ActiveSkill,
+  type ActiveSkills,
+  isActive,
+  type KnownSkills,
+  NO_SKILLS,
+  renderSkillList,
+  skillAttached,
+  skillGiven,
+  withSkills,
+} from '../../../prompt/skills.ts';
+import {
   overlaid,
   renderSurroundings,
   type Sources,
   type Surroundings,
   surroundingsOf,
 } from '../../../prompt/surroundings.ts';
+import type { Window } from '../../store/rows.ts';
 import { filesOfCalls, filesOfRequest, inWorkspace } from './touched.ts';
 import type { Piece, SentRun } from './transcript.ts';
 
@@ -35,19 +48,27 @@ export interface KnownAround {
   /** Null where it has seen nothing of the machine and the editor. */
   readonly surroundings: Surroundings | null;
   readonly rules: KnownRules;
+  readonly skills: KnownSkills;
   /** The files of the last turn's calls, whose rules the next message shows. */
   readonly touched: readonly string[];
 }
 
-/** At the start of a window. */
-export const NOTHING_KNOWN: KnownAround = {
+/** At the start of a window: the texts of skills are in its digest. */
+export function knownAtStart(window: Window | null): KnownAround {
+  const active = withSkills(NO_SKILLS.active, window?.digest?.skills ?? []);
+  return { ...NOTHING_KNOWN, skills: { ...NO_SKILLS, active } };
+}
+
+const NOTHING_KNOWN: KnownAround = {
   mode: null,
   surroundings: null,
   rules: NO_RULES,
+  skills: NO_SKILLS,
   touched: [],
 };
 
 export interface AroundPiece {
+  /** With a note in place of a skill's text that the model has already. */
   readonly piece: Piece;
   /** Before the piece. */
   readonly known: KnownAround;
@@ -96,36 +117,67 @@ function aroundPiece(
   known: KnownAround,
   { room, toolbox, modeWords }: Listening,
 ): { readonly sent: AroundPiece; readonly after: KnownAround } {
-  const { run, utterances, answered } = piece;
+  const { run, utterances } = piece;
   const isAsked = utterances.some(({ as }) => as === 'asked');
   const said = saidIn(piece);
   const files = isAsked ? filesOfRequest(run) : known.touched;
   const touched = [...files, ...inWorkspace(mentionsIn(said), run)];
   const set = rulesOf(run, room);
   const rules = renderRules(set, { touched, said }, known.rules);
+  const list = renderSkillList(run.machine?.context.skills, known.skills.listed);
+  const { answered, active } = withoutRepeated(piece, known.skills.active, toolbox);
   const mode = modeParts(piece, known, { room, modeWords });
   const after = {
     mode: piece.mode,
     surroundings: known.surroundings,
     rules: rules.known,
+    skills: { active, listed: list.listed },
     touched: filesOfCalls(answered?.turn.calls ?? [], run, toolbox),
   };
   if (!isAsked) {
-    const midway = [...mode, ...rules.parts].join('\n\n') || null;
-    return { sent: { piece, known, around: [], midway }, after };
+    const midway = [...mode, ...rules.parts, ...list.parts].join('\n\n') || null;
+    return { sent: { piece: { ...piece, answered }, known, around: [], midway }, after };
   }
   const now = around(run, room);
   const parts = [
     ...renderSurroundings(now, known.surroundings),
     ...mode,
     ...rules.parts,
+    ...list.parts,
     ...renderEditHistory(sourcesOf(run), room),
-    ...renderFindings(run.machine?.findings, set, room),
+    ...renderFindings(run.machine?.findings, { rules: set, skills: known.skills.active }, room),
   ];
   return {
-    sent: { piece, known, around: parts, midway: null },
+    sent: { piece: { ...piece, answered }, known, around: parts, midway: null },
     after: { ...after, surroundings: overlaid(known.surroundings, now) },
   };
+}
+
+/** The texts that the piece gives, and its turn without those that the model has already. */
+function withoutRepeated(
+  { run, utterances, answered }: Piece,
+  known: ActiveSkills,
+  toolbox: Toolbox,
+): { readonly answered: Piece['answered']; readonly active: ActiveSkills } {
+  let active = withSkills(known, attachedIn({ run, utterances }));
+  if (!answered) return { answered, active };
+  const results = answered.results.map((result, index) => {
+    const call = answered.turn.calls[index];
+    const given = call && skillGiven(call, result, toolbox);
+    if (!result || !given) return result;
+    if (isActive(active, given)) return { ...result, data: ACTIVE_ALREADY };
+    active = withSkills(active, [given]);
+    return result;
+  });
+  return { answered: { ...answered, results }, active };
+}
+
+/** The skills and commands that the messages before a turn name. */
+export function attachedIn({ run, utterances }: Pick<Piece, 'run' | 'utterances'>): ActiveSkill[] {
+  const isAsked = utterances.some(({ as }) => as === 'asked');
+  const asked = isAsked ? (run.machine?.findings?.attachments ?? []) : [];
+  const steered = utterances.flatMap(({ attachments = [] }) => attachments);
+  return [...asked, ...steered].flatMap((attachment) => skillAttached(attachment) ?? []);
 }
 
 /** The system prompt shows the run's own mode, but not what a file says of it. */
@@ -156,10 +208,11 @@ export function wholeChars(run: SentRun, room: number): number {
 export function aroundSteer(
   attachments: readonly Attachment[] = [],
   run: SentRun,
-  room: number,
+  { room, known }: { readonly room: number; readonly known: KnownAround },
 ): string[] {
   if (attachments.length === 0) return [];
-  return renderFindings({ attachments, touched: [] }, rulesOf(run, room), room);
+  const sent = { rules: rulesOf(run, room), skills: known.skills.active };
+  return renderFindings({ attachments, touched: [] }, sent, room);
 }
 
 /** The UTF-16 units of all rules of a run. */

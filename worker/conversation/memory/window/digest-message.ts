@@ -21,12 +21,13 @@ export function digestMessages(
   room: number,
 ): UpstreamMessage[] {
   if (!window?.digest) return [];
-  const { summary, words, plan, todos } = window.digest;
+  const { summary, words, plan, todos, skills = [] } = window.digest;
   const isUnderWay = window.from.turns > 0 && window.from.run === run?.ordinal;
   const content = buildDigestPrompt({
     summary,
     words,
     plan,
+    skills,
     todos: listOf(todos, room),
     underWay: isUnderWay ? sentWith(run, room) : null,
   });

@@ -2,9 +2,10 @@
 
 import type { Toolbox } from '../../../../shared/tools/toolbox.ts';
 import type { ToolResult } from '../../../../shared/wire/tunnel.ts';
+import type { ActiveSkill } from '../../../prompt/skills.ts';
 import type { Call, Digest, NewWindow } from '../../store/rows.ts';
 import { WINDOW_LIMITS } from './limits.ts';
-import { piecesBefore, planIn, todosIn, wordsIn } from './range.ts';
+import { piecesBefore, planIn, skillsIn, todosIn, wordsIn } from './range.ts';
 import { cutTagged, firstLine, newestWithin } from './text.ts';
 import type { History, Piece } from './transcript.ts';
 import { boundWords } from './words.ts';
@@ -29,17 +30,31 @@ export function digestOf(
   const { toolbox } = history;
   const pieces = piecesBefore(history, from);
   const plan = planIn(pieces, toolbox) ?? before?.plan ?? null;
+  const skills = boundSkills([...(before?.skills ?? []), ...skillsIn(pieces, toolbox)], room);
   return {
     summary: boundSummary(summary?.trim() || listOf(pieces, before, { room, toolbox }), room),
     words: boundWords([...(before?.words ?? []), ...wordsIn(pieces)], room),
     plan: plan === null ? null : cutTagged(plan, maxPlanChars(room)),
     todos: todosIn(pieces, toolbox) ?? before?.todos ?? [],
+    ...(skills.length > 0 && { skills }),
   };
 }
 
 /** The most UTF-16 units that a summary may take in a request. */
 export function maxSummaryChars(room: number): number {
   return Math.floor(Math.min(room * WINDOW_LIMITS.summary, WINDOW_LIMITS.maxSummaryChars));
+}
+
+/** The newest text of each, the newest skills first where room is short. */
+function boundSkills(skills: readonly ActiveSkill[], room: number): ActiveSkill[] {
+  let left = Math.min(room * WINDOW_LIMITS.skills, WINDOW_LIMITS.maxSkillsChars);
+  const newest = new Map(skills.map((skill) => [skill.name, skill]));
+  const kept = [...newest.values()].reverse().filter(({ text }) => {
+    const fits = text.length <= left;
+    if (fits) left -= text.length;
+    return fits;
+  });
+  return kept.reverse();
 }
 
 function maxPlanChars(room: number): number {

@@ -55,6 +55,7 @@ export const WINDOW_LIMITS = {
   newestWords: 0.5,
   summary: 0.1,
   plan: 0.1,
+  skills: 0.15,
   todos: 0.05,
   /**
    * A digest is one row of at most 2 MB, and each character can take six bytes. These limits leave space for a list of
@@ -62,6 +63,7 @@ export const WINDOW_LIMITS = {
    */
   maxSummaryChars: 25_000,
   maxPlanChars: 25_000,
+  maxSkillsChars: 75_000,
   maxWordsBytes: 600_000,
   /** UTF-16 units to which the user's older messages are cut at most; then the oldest messages are left out. */
   minWordChars: 300,

@@ -2,7 +2,7 @@
 
 import type { UpstreamMessage } from '../../../upstream/request.ts';
 import type { Window, WindowScale } from '../../store/rows.ts';
-import { aroundPieces, aroundSteer, type KnownAround, NOTHING_KNOWN } from './around.ts';
+import { aroundPieces, aroundSteer, type KnownAround, knownAtStart } from './around.ts';
 import { digestMessages } from './digest-message.ts';
 import { WINDOW_LIMITS } from './limits.ts';
 import { fullLength, lengthOf, prunedTexts, resultTexts } from './results.ts';
@@ -102,7 +102,7 @@ export function weighHistory(
 ): WeighedHistory {
   const room = roomOf(size, scale);
   const { window } = history;
-  const pieces = weighPieces(history, size, { room, known: NOTHING_KNOWN });
+  const pieces = weighPieces(history, size, { room, known: knownAtStart(window) });
   return withHead(pieces, { window, first: firstOf(history), size, room });
 }
 
@@ -150,7 +150,7 @@ export function weighPieces(
     const { piece, around, midway } = one;
     const withImages = takesImages && shows.has(piece.run.ordinal);
     const aroundOne = ({ as, attachments }: Utterance) =>
-      as === 'steer' ? aroundSteer(attachments, piece.run, room) : around;
+      as === 'steer' ? aroundSteer(attachments, piece.run, { room, known: one.known }) : around;
     const said = piece.utterances.map((utterance) =>
       messageOf(utterance, piece.run.request, { withImages, around: aroundOne(utterance) }),
     );

@@ -6,7 +6,9 @@ import type { Toolbox } from '../../../../shared/tools/toolbox.ts';
 import { Todo } from '../../../../shared/wire/documents.ts';
 import type { PlanState } from '../../../../shared/wire/plans.ts';
 import type { ToolResult } from '../../../../shared/wire/tunnel.ts';
+import { type ActiveSkill, skillGiven } from '../../../prompt/skills.ts';
 import type { Call, Window } from '../../store/rows.ts';
+import { attachedIn } from './around.ts';
 import { type History, type Piece, piecesOf, type Utterance } from './transcript.ts';
 
 /** The pieces from the start of the present window to the start of the new one. */
@@ -62,6 +64,16 @@ export function todosIn(pieces: readonly Piece[], toolbox: Toolbox): readonly To
     if (plan) return plan.todos;
   }
   return null;
+}
+
+/** The texts of skills and commands, in their order. */
+export function skillsIn(pieces: readonly Piece[], toolbox: Toolbox): ActiveSkill[] {
+  return pieces.flatMap((piece) => [
+    ...attachedIn(piece),
+    ...callsBack(piece)
+      .reverse()
+      .flatMap(({ call, result }) => skillGiven(call, result, toolbox) ?? []),
+  ]);
 }
 
 /** The last plan that was brought before the piece's turn. */

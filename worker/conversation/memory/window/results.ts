@@ -1,6 +1,7 @@
 /** The results of a turn's calls as the model reads them: whole, by head and tail, or as a note. Pure. */
 
 import type { Toolbox } from '../../../../shared/tools/toolbox.ts';
+import { skillGiven } from '../../../prompt/skills.ts';
 import type { Call, SentResult } from '../../store/rows.ts';
 import { WINDOW_LIMITS } from './limits.ts';
 import { cutMiddle, levelFor } from './text.ts';
@@ -34,11 +35,12 @@ function wholeLength(result: SentResult | undefined): number {
     : length - result.data.length + result.wholeChars;
 }
 
-/** One text for each call: short results stay, a note replaces the others. */
+/** One text for each call: short results and texts of skills stay, a note replaces the others. */
 export function prunedTexts({ turn, results }: AnsweredTurn, toolbox: Toolbox): string[] {
   return turn.calls.map((call, index) => {
     const text = resultText(results[index]);
-    return text.length <= WINDOW_LIMITS.minResultChars
+    const isKept = skillGiven(call, results[index], toolbox) !== undefined;
+    return isKept || text.length <= WINDOW_LIMITS.minResultChars
       ? text
       : noteOf(call, results[index], toolbox);
   });
