@@ -80,7 +80,7 @@ import { createWebSearch } from './tools/web-search.ts';
 import { OfferFeed, ReportFeed } from './tunnel/feeds.ts';
 import { Journal } from './tunnel/journal.ts';
 import { serve } from './tunnel/serving.ts';
-import { Session } from './tunnel/session.ts';
+import { CallSession } from './tunnel/session.ts';
 import type { ConnectionConfig } from './tunnel/socket.ts';
 import { type Net, readPage } from './web/page.ts';
 import type { SearchService } from './web/search.ts';
@@ -286,7 +286,7 @@ class Bridge {
     names: [...this.#names],
   }));
   readonly #audit: Audit;
-  readonly #session: Session;
+  readonly #session: CallSession;
 
   /** Waits for nothing: from here on each part may be called. */
   constructor(ground: Ground, signal: AbortSignal) {
@@ -506,11 +506,11 @@ class Bridge {
     });
   }
 
-  #newSession(): Session {
+  #newSession(): CallSession {
     const { workspace, journal, checkpoints, offers, worktrees, grantees } = this.#ground;
     const { surroundings, trust } = this.#ground;
     const devices = this.#newDeviceAsker();
-    return new Session({
+    return new CallSession({
       workspace,
       journal,
       devices,

@@ -67,7 +67,7 @@ import type { FollowOptions, Positioned } from './follow.ts';
 import type { SocketLike } from './socket.ts';
 
 /** The Drawbridge that a client talks to. */
-export interface Endpoint {
+export interface ClientOptions {
   /** The URL of Drawbridge without `/api/v1`. It may end in a slash and may have a path. */
   readonly url: string;
   readonly token: string | TokenSource;

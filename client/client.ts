@@ -2,7 +2,14 @@
 import type { TicketRequest } from '../shared/api/conversations.ts';
 import type { ReadEvent } from '../shared/wire/events.ts';
 import { isOver } from '../shared/wire/fold.ts';
-import type { AppClient, Client, Endpoint, EventStream, KeyedOptions, SendOptions } from './api.ts';
+import type {
+  AppClient,
+  Client,
+  ClientOptions,
+  EventStream,
+  KeyedOptions,
+  SendOptions,
+} from './api.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { signApproval, signPort } from './device.ts';
 import { newEnrolmentRequest } from './enrolment.ts';
@@ -13,10 +20,10 @@ import { type Guard, isAnswer, readAccountEvent, readEvent } from './shapes.ts';
 import { Sockets } from './socket.ts';
 import { watch } from './watch.ts';
 
-/** A client of one endpoint. It holds no connection and needs no closing. */
-export function createClient(endpoint: Endpoint, clock: Clock = systemClock): Client {
-  const send = createSend(endpoint);
-  const client = clientOf(endpoint, send, clock);
+/** A client of one Drawbridge. It holds no connection and needs no closing. */
+export function createClient(options: ClientOptions, clock: Clock = systemClock): Client {
+  const send = createSend(options);
+  const client = clientOf(options, send, clock);
   return {
     ...client,
     async openPort(bridgeId, processId, port, device, signal) {
@@ -37,11 +44,11 @@ export function createClient(endpoint: Endpoint, clock: Clock = systemClock): Cl
 }
 
 /** A client that signs nothing: all that the page of an app needs, in 1 KB less. */
-export function createAppClient(endpoint: Endpoint, clock: Clock = systemClock): AppClient {
-  return clientOf(endpoint, createSend(endpoint), clock);
+export function createAppClient(options: ClientOptions, clock: Clock = systemClock): AppClient {
+  return clientOf(options, createSend(options), clock);
 }
 
-function clientOf({ url, openSocket }: Endpoint, send: Send, clock: Clock): AppClient {
+function clientOf({ url, openSocket }: ClientOptions, send: Send, clock: Clock): AppClient {
   const ticketFor = async (stream: TicketRequest, signal: AbortSignal) =>
     (await client.createTicket(stream, signal)).ticket;
   const sockets = openSocket && new Sockets(url, openSocket, ticketFor);

@@ -2,7 +2,7 @@
 
 import { parseIfJson } from '../shared/text/json.ts';
 import { JSON_LIMITS } from '../shared/text/limits.ts';
-import type { Endpoint, TokenSource } from './api.ts';
+import type { ClientOptions, TokenSource } from './api.ts';
 import { ClientError, causeOf, clientError } from './error.ts';
 import { type Guard, guard } from './shapes.ts';
 
@@ -18,7 +18,7 @@ export interface RequestParts {
 export type Send = (path: string, parts?: RequestParts) => Promise<Response>;
 
 /** Binds an endpoint. The returned function resolves only to successes; an abort rejects with the signal's reason. */
-export function createSend({ url, token, fetch = globalThis.fetch }: Endpoint): Send {
+export function createSend({ url, token, fetch = globalThis.fetch }: ClientOptions): Send {
   const base = `${url.replace(/\/+$/, '')}/api/v1/`;
   // Whether Drawbridge has ever answered: a strange answer then comes from something on the way.
   let wasReached = false;

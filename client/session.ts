@@ -11,7 +11,7 @@ import { SESSION_LIMITS } from '../shared/limits.ts';
 import { encodeBase64Url } from '../shared/text/base64url.ts';
 import { DEVICE_ALGORITHM } from '../shared/wire/approval-text.ts';
 import { LOGIN_PROOF, PROOF_AUDIENCE } from '../shared/wire/tokens.ts';
-import type { Endpoint, TokenSource } from './api.ts';
+import type { ClientOptions, TokenSource } from './api.ts';
 import { makeKey, type PrivateKey } from './device.ts';
 import { ClientError, clientError } from './error.ts';
 import { createSend, readJson } from './send.ts';
@@ -30,7 +30,7 @@ export interface SessionHolder {
 }
 
 /** A server without a token. */
-export type Server = Omit<Endpoint, 'token'>;
+export type Server = Omit<ClientOptions, 'token'>;
 
 /** A session as its device keeps it, beside its key. */
 export interface KeptSession extends NewSession {

@@ -37,11 +37,11 @@ export interface Core {
   /** Throws INVALID_CURSOR. */
   list(query: AgentsPage): Promise<AgentList>;
   /** What each response has spent, the newest first. */
-  usages(id: string): Promise<readonly Spent[]>;
+  usages(id: string): Promise<readonly SpentByResponse[]>;
   /** Null where the conversation has no such response. */
   response(id: string, ordinal: number): Promise<ChatResponse | null>;
   /** The newest responses before one; null where there is no such one. */
-  responses(id: string, newest: Newest): Promise<ConversationView | null>;
+  responses(id: string, newest: NewestResponses): Promise<ConversationView | null>;
   cancel(id: string, ordinal: number): Promise<unknown>;
   /**
    * Streams the events of a response from its beginning. `seen` is the client's position: INVALID_CURSOR where the
@@ -56,13 +56,13 @@ interface AgentsPage extends Omit<AgentsQuery, 'status'> {
 }
 
 /** What a response has spent, with its subagents. */
-export interface Spent {
+export interface SpentByResponse {
   readonly responseId: string;
   readonly usage: Usage | null;
 }
 
 /** Responses from the newest to older ones; `before` excludes that one and those after it. */
-export interface Newest {
+export interface NewestResponses {
   readonly limit: number;
   readonly before: number | null;
 }

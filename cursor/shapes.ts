@@ -6,7 +6,7 @@ import { renderWords } from '../shared/shown/markdown.ts';
 import { factsOf } from '../shared/wire/document-types.ts';
 import type { ChatResponse, Document, ResponseStatus, Usage } from '../shared/wire/documents.ts';
 import { isOver } from '../shared/wire/fold.ts';
-import type { Spent } from './core.ts';
+import type { SpentByResponse } from './core.ts';
 import type { CursorAgent, CursorRun, CursorTokens, CursorUsage, Image } from './schemas.ts';
 
 /** `bc-<uuid>` for a conversation. */
@@ -67,7 +67,7 @@ export function toRun(
 }
 
 /** The runs in the order of `responses`, and their sum. */
-export function toUsage(responses: readonly Spent[]): CursorUsage {
+export function toUsage(responses: readonly SpentByResponse[]): CursorUsage {
   const runs = responses.map(({ responseId, usage }) => ({
     id: runIdOf(responseId),
     usage: toTokens(usage),

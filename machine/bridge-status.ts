@@ -1,6 +1,6 @@
 /** The messages of a bridge process to the `up` that started it, over the IPC channel between them. */
 import * as z from 'zod';
-import { Confinement } from '../shared/wire/tunnel.ts';
+import { ReportedConfinement } from '../shared/wire/tunnel.ts';
 
 /** How far the vectors of an index are. `server` makes them: it gets the text of the files. */
 export const VectorReport = z.discriminatedUnion('state', [
@@ -35,7 +35,7 @@ export type IndexReport = z.infer<typeof IndexReport>;
  * `disconnected` passes by itself. After `refused` the bridge does not reconnect. `failed` says why its process ends.
  */
 export const BridgeStatus = z.discriminatedUnion('event', [
-  z.object({ event: z.literal('connected'), confinement: Confinement }),
+  z.object({ event: z.literal('connected'), confinement: ReportedConfinement }),
   z.object({ event: z.literal('disconnected'), reason: z.string() }),
   z.object({ event: z.literal('refused'), message: z.string() }),
   z.object({ event: z.literal('failed'), message: z.string() }),

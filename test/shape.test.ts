@@ -912,6 +912,17 @@ it('has no circle of files or of rooms', () => {
   expect(circleIn(graphOf(files, placeOf))).toEqual([]);
 });
 
+it('exports a type by its name from one file alone, so that an editor finds it', () => {
+  const homes = new Map<string, string[]>();
+  for (const file of sourceFiles().filter((each) => !/^bench\/|\.d\.ts$/.test(each))) {
+    const source = readFileSync(join(ROOT, file), 'utf8');
+    for (const [, name = ''] of source.matchAll(/^export (?:type|interface|class) (\w+)/gm)) {
+      homes.set(name, [...(homes.get(name) ?? []), file]);
+    }
+  }
+  expect([...homes].filter(([, files]) => files.length > 1)).toEqual([]);
+});
+
 it.each([
   [
     'bin/own-copy.mjs',

@@ -9,11 +9,11 @@ import { useLive } from './live.ts';
 import type { Palette } from './palette/palette.tsx';
 import { BackLink } from './parts/back-link.tsx';
 import { Refusals } from './parts/refusals.tsx';
-import { linkTo, type Place, reloadForSecrets, takeSecrets, usePlace } from './route.ts';
+import { linkTo, type PagePlace, reloadForSecrets, takeSecrets, usePlace } from './route.ts';
 import { forgetAll, readKept } from './session/kept.ts';
 import { chosenKinds, endPush, isAny } from './session/push-choice.ts';
 import { clientOf } from './session/session.ts';
-import { Account, INBOX, LINK, LIST } from './store/account.ts';
+import { INBOX, LINK, LIST, PageAccount } from './store/account.ts';
 import { readApprovers } from './store/approvers.ts';
 import { forgetAllSeen } from './store/seen.ts';
 import { ThreadPlace } from './thread/place.tsx';
@@ -26,7 +26,7 @@ const Settings = later(async () => (await import('./settings/settings.tsx')).Set
 type State =
   | { readonly is: 'opening' }
   | { readonly is: 'out'; readonly why: string | undefined; readonly join?: string | undefined }
-  | { readonly is: 'in'; readonly account: Account; readonly refusal: string };
+  | { readonly is: 'in'; readonly account: PageAccount; readonly refusal: string };
 
 /** Whether the page comes from this machine. */
 function isOwnMachine(): boolean {
@@ -56,7 +56,7 @@ export function App() {
     const { enrol } = link.current;
     const enrolling = enrol && enrolWith(client, enrol, session.account);
     const refusal = enrolling && (await enrolling.then(() => '', messageOf));
-    const account = new Account(client, session, await readApprovers());
+    const account = new PageAccount(client, session, await readApprovers());
     setState({ is: 'in', account, refusal: refusal ?? '' });
   }, []);
   /** With the session that is kept, or else with the secret of the link. */
@@ -78,7 +78,7 @@ export function App() {
     [enter],
   );
   const leave = useCallback(
-    async ({ session, outbox, wasLive }: Account, why?: string) => {
+    async ({ session, outbox, wasLive }: PageAccount, why?: string) => {
       outbox.end();
       // The frame goes first: what it follows could keep something anew.
       setState({ is: 'opening' });
@@ -109,8 +109,8 @@ async function forgetEverything(): Promise<void> {
 const SIGNED_OUT = 'drawbridge-signed-out';
 
 interface FrameProps {
-  readonly account: Account;
-  readonly leave: (account: Account, why?: string) => Promise<void>;
+  readonly account: PageAccount;
+  readonly leave: (account: PageAccount, why?: string) => Promise<void>;
 }
 
 interface FirstProps extends FrameProps {
@@ -165,7 +165,7 @@ async function keepPush(client: Client): Promise<void> {
   await (await import('./session/push.ts')).keepPush(client);
 }
 
-function PlaceOf({ account, place, leave }: FrameProps & { readonly place: Place }) {
+function PlaceOf({ account, place, leave }: FrameProps & { readonly place: PagePlace }) {
   switch (place.at) {
     case 'conversation':
       return <ThreadPlace key={place.id} account={account} id={place.id} />;
@@ -180,7 +180,7 @@ function PlaceOf({ account, place, leave }: FrameProps & { readonly place: Place
 }
 
 /** Opens the palette for Ctrl+K or Cmd+K. Loaded when it is first opened. */
-function PaletteKey(props: { readonly account: Account; readonly place: Place }) {
+function PaletteKey(props: { readonly account: PageAccount; readonly place: PagePlace }) {
   const [Loaded, setLoaded] = useState<typeof Palette>();
   const [isOpen, setOpen] = useState(false);
   useEffect(() => {
@@ -201,7 +201,7 @@ function PaletteKey(props: { readonly account: Account; readonly place: Place })
   return Loaded && isOpen ? <Loaded {...props} close={() => setOpen(false)} /> : null;
 }
 
-function NewConversation({ account }: { readonly account: Account }) {
+function NewConversation({ account }: { readonly account: PageAccount }) {
   useLive(account.live, LIST);
   return (
     <section class="new">
@@ -221,7 +221,7 @@ function NewConversation({ account }: { readonly account: Account }) {
   );
 }
 
-function Top({ account, place }: { readonly account: Account; readonly place: Place }) {
+function Top({ account, place }: { readonly account: PageAccount; readonly place: PagePlace }) {
   useLive(account.live, INBOX);
   const count = account.waitingCount;
   useEffect(() => {
@@ -229,7 +229,7 @@ function Top({ account, place }: { readonly account: Account; readonly place: Pl
     // Only the page of a home screen has one; the service worker sets it while the page is closed.
     navigator.setAppBadge?.(count).catch(() => undefined);
   }, [count]);
-  const link = (to: Place, text: string, badge = 0) => (
+  const link = (to: PagePlace, text: string, badge = 0) => (
     <a href={linkTo(to)} aria-current={place.at === to.at ? 'page' : undefined}>
       {text}
       {badge > 0 && <b class="badge">{badge}</b>}
@@ -244,7 +244,7 @@ function Top({ account, place }: { readonly account: Account; readonly place: Pl
   );
 }
 
-function LinkState({ account }: { readonly account: Account }) {
+function LinkState({ account }: { readonly account: PageAccount }) {
   useLive(account.live, LINK);
   const [isOffline, setOffline] = useState(!navigator.onLine);
   useLayoutEffect(() => {

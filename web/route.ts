@@ -1,7 +1,7 @@
 /** The place that the page shows, as the fragment of its URL: no server sees it, and every server can serve the page. */
 import { useLayoutEffect, useReducer } from 'preact/hooks';
 
-export type Place =
+export type PagePlace =
   /** On a phone the list fills the screen; beside it there is room for a new conversation elsewhere. */
   | { readonly at: 'list' }
   | { readonly at: 'new' }
@@ -10,23 +10,23 @@ export type Place =
   | { readonly at: 'conversation'; readonly id: string };
 
 /** The list for a fragment that names nothing. */
-export function placeOf(fragment: string): Place {
+export function placeOf(fragment: string): PagePlace {
   const [, at, id] = /^#\/(new|inbox|settings|c\/(conv_[\w-]+))$/.exec(fragment) ?? [];
   if (id !== undefined) return { at: 'conversation', id };
   return at === 'new' || at === 'inbox' || at === 'settings' ? { at } : { at: 'list' };
 }
 
-export function linkTo(place: Place): string {
+export function linkTo(place: PagePlace): string {
   if (place.at === 'conversation') return `#/c/${place.id}`;
   return place.at === 'list' ? '#/' : `#/${place.at}`;
 }
 
-export function go(place: Place): void {
+export function go(place: PagePlace): void {
   location.hash = linkTo(place);
 }
 
 /** The place now; renders again when it changes. */
-export function usePlace(): Place {
+export function usePlace(): PagePlace {
   const [, render] = useReducer((count: number) => count + 1, 0);
   // Before anything else can happen: a move between the first render and a later effect would be lost.
   useLayoutEffect(() => {

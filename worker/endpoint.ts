@@ -52,13 +52,15 @@ export interface PathParameter extends Parameter {
 }
 
 /** The query of an operation. */
-export interface Query<Shape extends z.ZodRawShape = z.ZodRawShape> {
+export interface EndpointQuery<Shape extends z.ZodRawShape = z.ZodRawShape> {
   readonly schema: z.ZodObject<Shape>;
   readonly described: Readonly<Record<keyof Shape & string, Parameter>>;
 }
 
 /** Checks that each query parameter is described, then widens the type, so that a table can hold all queries. */
-export function describeQuery<Shape extends z.ZodRawShape>(query: Query<Shape>): Query {
+export function describeQuery<Shape extends z.ZodRawShape>(
+  query: EndpointQuery<Shape>,
+): EndpointQuery {
   return query;
 }
 
@@ -140,7 +142,7 @@ interface OperationFields {
   readonly rate?: 'run';
   /** The parameters in the path. */
   readonly params?: Readonly<Record<string, PathParameter>>;
-  readonly query?: Query;
+  readonly query?: EndpointQuery;
   readonly headers?: readonly Header[];
   readonly body?: { readonly schema: z.ZodType; readonly example: unknown };
   readonly answers: readonly EndpointAnswer[];

@@ -52,7 +52,7 @@ const RuleFile = z
   .refine(({ preset, rules }) => preset !== undefined || rules !== undefined, {
     error: 'it has neither "preset" nor "rules"',
   });
-export type RuleFile = z.infer<typeof RuleFile>;
+export type PolicyFile = z.infer<typeof RuleFile>;
 
 /** The meaning of a rule file: the rules of its preset, then its own. */
 export interface PolicyRules {
@@ -121,16 +121,16 @@ export function parseRules(json: string, origin: string, usual: Preset = 'worksp
   return meaningOf([parseRuleFile(json, origin)], usual);
 }
 
-function meaningOf(files: readonly RuleFile[], usual: Preset): PolicyRules {
+function meaningOf(files: readonly PolicyFile[], usual: Preset): PolicyRules {
   const preset = files.findLast((file) => file.preset !== undefined)?.preset ?? usual;
   const { rules: first, trustsNetwork } = PRESETS[preset];
   return { rules: [...first, ...files.flatMap(({ rules = [] }) => rules)], trustsNetwork };
 }
 
-const NO_FILE: RuleFile = {};
+const NO_FILE: PolicyFile = {};
 
 /** A rule file as it is written; empty without the file. Throws for a wrong one. */
-export async function readRuleFile(path: string): Promise<RuleFile> {
+export async function readRuleFile(path: string): Promise<PolicyFile> {
   try {
     return parseRuleFile(await readPlainFile(path), path);
   } catch (error) {
@@ -139,7 +139,7 @@ export async function readRuleFile(path: string): Promise<RuleFile> {
   }
 }
 
-function parseRuleFile(json: string, origin: string): RuleFile {
+function parseRuleFile(json: string, origin: string): PolicyFile {
   const parsed = RuleFile.safeParse(toValue(json, origin));
   if (parsed.success) return parsed.data;
   const { message } = invalidRequest(parsed.error);

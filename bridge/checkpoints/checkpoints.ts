@@ -9,7 +9,13 @@ import { fromText, shownName } from '../sandbox/byte-path.ts';
 import type { KeepChange, KeptFile } from '../workspace/changes.ts';
 import type { Workspace } from '../workspace/workspace.ts';
 import { BlobStore } from './blobs.ts';
-import { type Entry, type FileState, History, type PathChange, UNREAD } from './history.ts';
+import {
+  CheckpointHistory,
+  type FileState,
+  type HistoryEntry,
+  type PathChange,
+  UNREAD,
+} from './history.ts';
 import { CHECKPOINT_LIMITS } from './limits.ts';
 import { FolderWatch, type SeenChange, type SeenFile } from './watch.ts';
 
@@ -26,7 +32,7 @@ export interface Changer {
 /** The store and the history of one bridge. */
 export class Checkpoints {
   readonly contents: BlobStore;
-  readonly history: History;
+  readonly history: CheckpointHistory;
   /** How many calls that may change files run, and the undo that runs, by the folder. */
   readonly #calls = new Map<string, number>();
   readonly #undos = new Map<string, Promise<unknown>>();
@@ -42,14 +48,14 @@ export class Checkpoints {
       const folder = join(stateDir, 'checkpoints');
       makePrivateFolder(folder);
       const contents = new BlobStore(join(folder, 'contents'));
-      return new Checkpoints(contents, new History(join(folder, 'history.jsonl')));
+      return new Checkpoints(contents, new CheckpointHistory(join(folder, 'history.jsonl')));
     } catch (error) {
       logTrouble({ event: 'checkpoints_failed' }, 'Changes cannot be undone', error);
       return undefined;
     }
   }
 
-  private constructor(contents: BlobStore, history: History) {
+  private constructor(contents: BlobStore, history: CheckpointHistory) {
     this.contents = contents;
     this.history = history;
   }
@@ -141,7 +147,7 @@ export class Checkpoints {
   }
 
   /** Keeps the changes of a call. With `undoes`, of an undo that takes these changes back. */
-  keeper(changer: Changer, undoes?: Entry['undoes']): KeepChange {
+  keeper(changer: Changer, undoes?: HistoryEntry['undoes']): KeepChange {
     return (changes) => {
       const kept = changes.map(({ path, before, after }) => ({
         path: fromText(relative(changer.root, path)),
@@ -162,9 +168,9 @@ export class Checkpoints {
   keep(
     { root, conversationId, callId, run = currentCall().run }: Changer,
     changes: readonly PathChange[],
-    more: Pick<Entry, 'isWhole' | 'undoes'> = {},
+    more: Pick<HistoryEntry, 'isWhole' | 'undoes'> = {},
   ): (isMade: boolean) => boolean {
-    const entry: Entry = {
+    const entry: HistoryEntry = {
       type: 'entry',
       id: randomUUID(),
       atMs: Date.now(),

@@ -50,7 +50,7 @@ const Entry = z.object({
   undoes: z.array(z.object({ id: z.uuid(), path: z.string() })).optional(),
 });
 /** What one call changed. A call can have several. */
-export type Entry = z.infer<typeof Entry>;
+export type HistoryEntry = z.infer<typeof Entry>;
 
 const Line = z.discriminatedUnion('type', [
   Entry,
@@ -60,9 +60,9 @@ const Line = z.discriminatedUnion('type', [
 type Line = z.infer<typeof Line>;
 
 /** Held in memory. Each line is on the disk before the change that it describes, so that a killed process leaves it. */
-export class History {
+export class CheckpointHistory {
   readonly #path: string;
-  readonly #entries = new Map<string, Entry>();
+  readonly #entries = new Map<string, HistoryEntry>();
   readonly #open = new Set<string>();
   /** Of the open ones, those that an earlier process began. */
   readonly #left: ReadonlySet<string>;
@@ -85,18 +85,18 @@ export class History {
   }
 
   /** All entries of changes that were made, the oldest first. */
-  get entries(): readonly Entry[] {
+  get entries(): readonly HistoryEntry[] {
     return [...this.#entries.values()].filter(({ id }) => !this.#open.has(id));
   }
 
   /** Entries that an earlier process began: the disk shows whether it made the changes. */
-  get unsettled(): readonly Entry[] {
+  get unsettled(): readonly HistoryEntry[] {
     const isLeft = (id: string) => this.#left.has(id) && this.#open.has(id);
     return [...this.#entries.values()].filter(({ id }) => isLeft(id));
   }
 
   /** Throws the system's error; then the history is as before. */
-  begin(entry: Entry): void {
+  begin(entry: HistoryEntry): void {
     this.#append(entry);
     this.#take(entry);
   }

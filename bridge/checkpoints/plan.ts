@@ -1,9 +1,9 @@
 /** Works out what an undo would do to each file. It reads no file and changes nothing. */
-import { type Entry, type FileState, UNREAD } from './history.ts';
+import { type FileState, type HistoryEntry, UNREAD } from './history.ts';
 
 /** One change that is to be taken back, with its entry. */
 export interface Undone {
-  readonly entry: Entry;
+  readonly entry: HistoryEntry;
   readonly path: string;
   readonly before: FileState | null;
   readonly after: FileState | null;

@@ -1,7 +1,7 @@
 /** Finds the changes that an undo takes back: those that no undo has taken back already. */
 import { parseResponseId, ResponseId } from '../../shared/ids.ts';
 import type { UndoFields } from '../../shared/wire/undo.ts';
-import type { Entry } from './history.ts';
+import type { HistoryEntry } from './history.ts';
 import type { Undone } from './plan.ts';
 
 /** `call` asks for it, in `conversation`. The same call asks again after a crash, and means the same changes. */
@@ -14,7 +14,7 @@ export interface Selection extends Pick<UndoFields, 'scope' | 'id'> {
 
 /** By path, each list with the newest change first. `entries` are in order, the oldest first. */
 export function select(
-  entries: readonly Entry[],
+  entries: readonly HistoryEntry[],
   selection: Selection,
   root: string,
 ): ReadonlyMap<string, readonly Undone[]> {
@@ -33,7 +33,7 @@ export function select(
 }
 
 /** The changes that no entry among these has taken back. An undo that was itself taken back takes nothing back. */
-function activeIn(newest: readonly Entry[]): readonly Undone[] {
+function activeIn(newest: readonly HistoryEntry[]): readonly Undone[] {
   const taken = new Set<string>();
   for (const { id, undoes, changes } of newest) {
     const isTaken = changes.length > 0 && changes.every(({ path }) => taken.has(keyOf(id, path)));
@@ -70,7 +70,7 @@ function wanted(
     }
     case 'redo': {
       // An undo names changes of calls; a redo names those of an undo.
-      const isUndo = ({ undoes = [] }: Entry) => undoes.some((each) => calls.has(each.id));
+      const isUndo = ({ undoes = [] }: HistoryEntry) => undoes.some((each) => calls.has(each.id));
       const undone = active.filter(({ entry }) => isUndo(entry));
       const last = undone.find(({ entry }) => entry.conversation === conversation);
       return undone.filter(({ entry }) => entry.call === last?.entry.call);

@@ -10,7 +10,7 @@ import { listFiles } from '../search/file-list.ts';
 import { readIgnoreRules } from '../search/ruled-search.ts';
 import type { Workspace } from '../workspace/workspace.ts';
 import { COMPLETION_LIMITS } from './limits.ts';
-import { type Entry, newEntry, rank } from './rank.ts';
+import { type CompletionEntry, newEntry, rank } from './rank.ts';
 
 export interface CompletionDeps {
   readonly workspace: Workspace;
@@ -23,7 +23,7 @@ export interface CompletionDeps {
 
 interface Listing {
   /** The file that was changed last comes first, a folder behind its first file. */
-  readonly entries: readonly Entry[];
+  readonly entries: readonly CompletionEntry[];
   readonly atMs: number;
 }
 
@@ -51,7 +51,7 @@ export class Completion {
         readPolicy(),
       ]);
       const readable = workspace.showing(isAllowed);
-      const mayShow = (entry: Entry) => isOpen(readable, entry);
+      const mayShow = (entry: CompletionEntry) => isOpen(readable, entry);
       const found = await rank(entries, { query, preferred: new Set(open), mayShow, limit });
       return found.map(({ path, type }) => ({ path, type }));
     } catch (error) {
@@ -86,7 +86,7 @@ export class Completion {
   }
 }
 
-async function listEntries(workspace: Workspace, signal: AbortSignal): Promise<Entry[]> {
+async function listEntries(workspace: Workspace, signal: AbortSignal): Promise<CompletionEntry[]> {
   const { root } = workspace;
   const ignored = readIgnoreRules(root, signal);
   const [listed, { found }] = await Promise.all([
@@ -112,8 +112,8 @@ function hasMention(path: string): boolean {
 async function withFolders(
   paths: readonly string[],
   typeOf: (path: string) => FoundFile['type'],
-): Promise<Entry[]> {
-  const entries: Entry[] = [];
+): Promise<CompletionEntry[]> {
+  const entries: CompletionEntry[] = [];
   const folders = new Set<string>();
   const turns = new Turns();
   for (const path of paths) {

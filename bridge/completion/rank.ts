@@ -4,35 +4,35 @@ import { isSubsequence } from '../../shared/text/subsequence.ts';
 import type { FoundFile } from '../../shared/wire/files.ts';
 import { Turns } from '../compute/turns.ts';
 
-export interface Entry extends FoundFile {
+export interface CompletionEntry extends FoundFile {
   /** The path in lower case. */
   readonly text: string;
   /** Where its last name begins. */
   readonly nameAt: number;
 }
 
-export function newEntry({ path, type }: FoundFile): Entry {
+export function newEntry({ path, type }: FoundFile): CompletionEntry {
   const text = path.toLowerCase();
   // A folder's path ends with a slash.
   return { path, type, text, nameAt: text.lastIndexOf('/', text.length - 2) + 1 };
 }
 
-export interface Ranking {
+export interface CompletionRanking {
   readonly query: string;
   /** Of entries that fit equally well, these paths come first. Then the order of the entries counts. */
   readonly preferred: ReadonlySet<string>;
   /** Asked only about entries that are good enough. */
-  readonly mayShow: (entry: Entry) => boolean;
+  readonly mayShow: (entry: CompletionEntry) => boolean;
   readonly limit: number;
 }
 
 /** The entries that fit the query, the best first. */
 export async function rank(
-  entries: readonly Entry[],
-  { query, preferred, mayShow, limit }: Ranking,
-): Promise<Entry[]> {
+  entries: readonly CompletionEntry[],
+  { query, preferred, mayShow, limit }: CompletionRanking,
+): Promise<CompletionEntry[]> {
   const wanted = query.toLowerCase();
-  const best: { readonly entry: Entry; readonly score: number }[] = [];
+  const best: { readonly entry: CompletionEntry; readonly score: number }[] = [];
   const turns = new Turns();
   for (const entry of entries) {
     if (turns.isDue) await turns.take();
@@ -49,7 +49,7 @@ export async function rank(
 }
 
 /** 0 where the query's characters do not stand in the path in this order. */
-function fitOf({ text, nameAt }: Entry, query: string): number {
+function fitOf({ text, nameAt }: CompletionEntry, query: string): number {
   if (!isSubsequence(query, text)) return 0;
   if (text === query) return 8;
   if (text.startsWith(query, nameAt)) return isStem(text, nameAt + query.length) ? 7 : 6;

@@ -6,7 +6,7 @@ import { FINDING_LIMITS } from '../../shared/limits.ts';
 import type { Findings } from '../../shared/wire/findings.ts';
 import { compute } from '../compute/compute.ts';
 import { ToolFailure } from '../failure.ts';
-import type { ReadLedger, SeenFile } from '../tools/ledger.ts';
+import type { LedgerFile, ReadLedger } from '../tools/ledger.ts';
 import { type Reading, readSmall } from './file-text.ts';
 import { FIND_LIMITS } from './limits.ts';
 
@@ -82,7 +82,7 @@ export class EditHistory {
   }
 
   /** Null for a file that is as it was seen. */
-  async #compare(path: string, seen: SeenFile, reading: Reading): Promise<Changed | null> {
+  async #compare(path: string, seen: LedgerFile, reading: Reading): Promise<Changed | null> {
     const name = reading.readable.nameOf(path);
     if (name.startsWith('../')) return null; // In a worktree of the conversation.
     const stamp = await stampOf(path);
@@ -108,7 +108,7 @@ function isReadable(path: string, { readable }: Reading): boolean {
 }
 
 /** Null for a file that is as it was seen. */
-async function describe(name: string, seen: SeenFile, reading: Reading): Promise<string | null> {
+async function describe(name: string, seen: LedgerFile, reading: Reading): Promise<string | null> {
   const place = await reading.readable.resolve(name, 'read');
   const after = await readSmall(place);
   if (sha256(after) === seen.hash) return null;

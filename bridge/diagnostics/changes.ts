@@ -3,7 +3,7 @@ import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import { Turns } from '../compute/turns.ts';
 import { listFiles } from '../search/file-list.ts';
-import type { FileChange } from './language-server.ts';
+import type { DiskChange } from './language-server.ts';
 import { DIAGNOSTICS_LIMITS } from './limits.ts';
 
 /**
@@ -21,7 +21,7 @@ export class FileChanges {
   }
 
   /** Since the call before; nothing at the first. */
-  async since(signal: AbortSignal): Promise<readonly FileChange[]> {
+  async since(signal: AbortSignal): Promise<readonly DiskChange[]> {
     const named = this.#extensions.map((extension) => `*${extension}`);
     const names = await listFiles({ folder: this.#root, named, signal });
     if (names.length > DIAGNOSTICS_LIMITS.maxWatchedFiles) return [];
@@ -31,10 +31,10 @@ export class FileChanges {
     if (before === undefined) return [];
     const gone = [...before.keys()].filter((path) => !now.has(path));
     return [
-      ...gone.map((path): FileChange => ({ path, type: 'deleted' })),
+      ...gone.map((path): DiskChange => ({ path, type: 'deleted' })),
       ...[...now]
         .filter(([path, stamp]) => before.get(path) !== stamp)
-        .map(([path]): FileChange => ({ path, type: before.has(path) ? 'changed' : 'created' })),
+        .map(([path]): DiskChange => ({ path, type: before.has(path) ? 'changed' : 'created' })),
     ];
   }
 }

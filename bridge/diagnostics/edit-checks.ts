@@ -6,7 +6,7 @@ import { ToolFailure } from '../failure.ts';
 import type { Workspace } from '../workspace/workspace.ts';
 import { type Finding, isAboutAnotherFile, newErrors } from './findings.ts';
 import { importersOf } from './importers.ts';
-import type { KeptFile, LookedImporter } from './language-server.ts';
+import type { CheckedFile, LookedImporter } from './language-server.ts';
 import { DIAGNOSTICS_LIMITS } from './limits.ts';
 import type { LanguageServers } from './servers.ts';
 import { readText } from './texts.ts';
@@ -119,8 +119,8 @@ async function readImporters(
   path: string,
   workspace: Workspace,
   signal: AbortSignal,
-): Promise<readonly KeptFile[]> {
-  const files: KeptFile[] = [];
+): Promise<readonly CheckedFile[]> {
+  const files: CheckedFile[] = [];
   for (const found of await importersOf(path, workspace.root, signal)) {
     const text = workspace.mayShow(found) ? await readText(found, workspace, signal) : null;
     if (text !== null) files.push({ path: found, text });

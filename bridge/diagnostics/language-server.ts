@@ -20,7 +20,7 @@ export type BeginProgram = (command: string) => Promise<Program>;
 export class NoAnswer extends Error {}
 
 /** Where a server works, and for what. */
-export interface ServerPlace {
+export interface LanguageServerPlace {
   readonly kind: ServerKind;
   /** The workspace's folder. */
   readonly root: string;
@@ -28,7 +28,7 @@ export interface ServerPlace {
 }
 
 /** A file as the disk has it. */
-export interface KeptFile {
+export interface CheckedFile {
   /** Absolute. */
   readonly path: string;
   readonly text: string;
@@ -52,7 +52,7 @@ export interface LookTimes {
 }
 
 /** What is wrong in a file, and in the files that depend on it. */
-export interface Looked {
+export interface CheckedTexts {
   /** Of the proposed text where there is one. */
   readonly findings: readonly Finding[];
   /** Of the text on the disk. Empty where the proposed one has no error: none can be new. */
@@ -61,13 +61,13 @@ export interface Looked {
   readonly importers: readonly LookedImporter[];
 }
 
-export interface LookedImporter extends KeptFile {
+export interface LookedImporter extends CheckedFile {
   readonly before: readonly Finding[];
   readonly after: readonly Finding[];
 }
 
 export class LanguageServer {
-  readonly #place: ServerPlace;
+  readonly #place: LanguageServerPlace;
   readonly #program: Program;
   readonly #messages: Messages;
   readonly #over = newDeferred<never>();
@@ -82,7 +82,7 @@ export class LanguageServer {
   #name: string;
 
   /** Rejects with a {@link NoAnswer} where the server is not installed or does not start. */
-  static async start(place: ServerPlace, signal: AbortSignal): Promise<LanguageServer> {
+  static async start(place: LanguageServerPlace, signal: AbortSignal): Promise<LanguageServer> {
     const server = new LanguageServer(place, await place.begin(place.kind.command));
     try {
       await server.#introduce(signal);
@@ -93,7 +93,7 @@ export class LanguageServer {
     }
   }
 
-  private constructor(place: ServerPlace, program: Program) {
+  private constructor(place: LanguageServerPlace, program: Program) {
     this.#place = place;
     this.#program = program;
     this.#name = place.kind.name;
@@ -132,9 +132,9 @@ export class LanguageServer {
    */
   async look(
     { path, kept, proposed }: AskedFile,
-    importers: readonly KeptFile[],
+    importers: readonly CheckedFile[],
     times: LookTimes,
-  ): Promise<Looked> {
+  ): Promise<CheckedTexts> {
     const { signal } = times;
     const around = this.#canBeAsked ? importers : [];
     this.#wanted = new Set([path, ...around.map((file) => file.path)].map(uriOf));
@@ -156,7 +156,7 @@ export class LanguageServer {
   /** Those with an error, of the files that are answered about before `late` aborts. */
   async #lookAround(
     kept: { readonly path: string; readonly text: string | null },
-    files: readonly KeptFile[],
+    files: readonly CheckedFile[],
     { late, signal }: LookTimes,
   ): Promise<readonly LookedImporter[]> {
     const bound = AbortSignal.any([signal, late]);
@@ -178,7 +178,7 @@ export class LanguageServer {
   }
 
   /** Says which files others have changed: the server reads them anew. */
-  filesChanged(changes: readonly FileChange[]): void {
+  filesChanged(changes: readonly DiskChange[]): void {
     if (changes.length === 0) return;
     this.#messages.report('workspace/didChangeWatchedFiles', {
       changes: changes.map(({ path, type }) => ({ uri: uriOf(path), type: CHANGES[type] })),
@@ -346,7 +346,7 @@ export class LanguageServer {
 }
 
 /** A file that changed on the disk. */
-export interface FileChange {
+export interface DiskChange {
   /** Absolute. */
   readonly path: string;
   readonly type: keyof typeof CHANGES;

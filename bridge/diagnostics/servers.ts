@@ -8,9 +8,9 @@ import { KNOWN_SERVERS, type ServerKind } from './known-servers.ts';
 import {
   type AskedFile,
   type BeginProgram,
-  type KeptFile,
+  type CheckedFile,
+  type CheckedTexts,
   LanguageServer,
-  type Looked,
   type LookTimes,
   NoAnswer,
 } from './language-server.ts';
@@ -27,12 +27,12 @@ export interface ServersPlace {
 }
 
 /** What a server said of the texts of one file, or why it said nothing. */
-export type Look =
-  | ({ readonly state: 'checked'; readonly by: string } & Looked)
+export type CheckLook =
+  | ({ readonly state: 'checked'; readonly by: string } & CheckedTexts)
   | { readonly state: 'not_checked'; readonly reason: string };
 
 /** Rejects when its signal aborts, or with a {@link ToolFailure}. */
-export type FindImporters = (signal: AbortSignal) => Promise<readonly KeptFile[]>;
+export type FindImporters = (signal: AbortSignal) => Promise<readonly CheckedFile[]>;
 
 interface RunningServer {
   readonly kind: ServerKind;
@@ -72,7 +72,7 @@ export class LanguageServers {
     maxMs: number,
     signal: AbortSignal,
     findImporters: FindImporters = async () => [],
-  ): Promise<Look | null> {
+  ): Promise<CheckLook | null> {
     const choice = await this.#place.readChoice();
     const isKnown = kindOf(file.path, { state: 'known', kinds: KNOWN_SERVERS }) !== undefined;
     if (choice.state === 'none') return isKnown ? notChecked(choice.reason) : null;
@@ -203,7 +203,7 @@ export class LanguageServers {
 async function importersInTime(
   find: FindImporters,
   { late, signal }: LookTimes,
-): Promise<readonly KeptFile[]> {
+): Promise<readonly CheckedFile[]> {
   const bound = AbortSignal.any([signal, late]);
   try {
     return await within(find(bound), bound);
@@ -215,7 +215,7 @@ async function importersInTime(
 
 const ENDS = 'the bridge ends';
 
-function notChecked(reason: string): Look {
+function notChecked(reason: string): CheckLook {
   return { state: 'not_checked', reason };
 }
 

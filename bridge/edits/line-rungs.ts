@@ -1,7 +1,7 @@
 /** The rungs that compare whole lines: by trailing space, typographic punctuation, and one shift of the indentation. */
 import { TOOL_LIMITS } from '../../shared/limits.ts';
 import { shiftIndentation } from './indentation.ts';
-import { type Line, lineTexts } from './lines.ts';
+import { lineTexts, type TextLine } from './lines.ts';
 import type { AdaptLines, FindMatches, Haystack, Match, Rung } from './match.ts';
 import { windowsOf } from './occurrences.ts';
 import { spliceLines } from './splice.ts';
@@ -77,7 +77,7 @@ function matchAt(
   return { start, end, splice };
 }
 
-function textsAt(lines: readonly Line[], from: number, whole: readonly string[]): string[] {
+function textsAt(lines: readonly TextLine[], from: number, whole: readonly string[]): string[] {
   return lines.slice(from, from + whole.length).map((line) => line.text);
 }
 

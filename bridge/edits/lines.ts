@@ -1,7 +1,7 @@
 /** A text as lines that know their offsets, so that an edit splices and leaves every other byte alone. */
 
 /** One line without its line end. `start` and `end` are offsets into the text, in UTF-16 units. */
-export interface Line {
+export interface TextLine {
   readonly text: string;
   readonly start: number;
   readonly end: number;
@@ -10,8 +10,8 @@ export interface Line {
 export type Eol = '\n' | '\r\n';
 
 /** Splits at `\n` and `\r\n`. As with `String.split`, an empty line follows a final line end. */
-export function splitLines(text: string): Line[] {
-  const lines: Line[] = [];
+export function splitLines(text: string): TextLine[] {
+  const lines: TextLine[] = [];
   for (let start = 0; start <= text.length; ) {
     const newline = text.indexOf('\n', start);
     const next = newline === -1 ? text.length + 1 : newline + 1;
@@ -62,7 +62,7 @@ export function lineTextsFrom(text: string, first: number, count: number): strin
 }
 
 /** The index of the line that holds this offset. A line's end belongs to the line. */
-export function lineIndexAt(lines: readonly Pick<Line, 'start'>[], offset: number): number {
+export function lineIndexAt(lines: readonly Pick<TextLine, 'start'>[], offset: number): number {
   let low = 0;
   let high = lines.length - 1;
   while (low < high) {
@@ -74,7 +74,7 @@ export function lineIndexAt(lines: readonly Pick<Line, 'start'>[], offset: numbe
 }
 
 /** The line end for new text on this line: the line's own, for the last line that of the line before, else `\n`. */
-export function eolOfLine(text: string, lines: readonly Line[], index: number): Eol {
+export function eolOfLine(text: string, lines: readonly TextLine[], index: number): Eol {
   const line = lines[Math.max(0, Math.min(index, lines.length - 2))];
   return line !== undefined && text[line.end] === '\r' ? '\r\n' : '\n';
 }

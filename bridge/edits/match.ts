@@ -1,5 +1,5 @@
 /** The types that the rungs of the ladder share. */
-import type { Line } from './lines.ts';
+import type { TextLine } from './lines.ts';
 import type { Splice } from './splice.ts';
 
 /** The equality that found a place, from the strictest on. */
@@ -8,7 +8,7 @@ export type Rung = 'exact' | 'line_ends' | 'trailing_space' | 'punctuation' | 'i
 /** The searched text, cut into lines once for all rungs. */
 export interface Haystack {
   readonly text: string;
-  readonly lines: readonly Line[];
+  readonly lines: readonly TextLine[];
 }
 
 /**

@@ -17,7 +17,7 @@ import type { Rung } from './match.ts';
 import { hasMarkers, mergeEdit } from './merge.ts';
 import { editNotebook, type NotebookEdit } from './notebook.ts';
 import { formatLineList } from './refusal.ts';
-import { assertSeen, type SourceText, type Standing, toSourceText } from './source.ts';
+import { assertSeen, type KnownSource, type SourceText, toSourceText } from './source.ts';
 
 /** Everything that an edit needs. It is plain data, because another thread may work it out. */
 export interface EditRequest {
@@ -25,12 +25,12 @@ export interface EditRequest {
   readonly name: string;
   /** Null where the file does not exist yet. */
   readonly bytes: Uint8Array | null;
-  readonly standing: Standing;
+  readonly standing: KnownSource;
   readonly edit: Edit;
 }
 
 /** A piece of a text; with `all` every equal piece. */
-export interface Piece {
+export interface TextPiece {
   readonly search: string;
   readonly replacement: string;
   readonly all: boolean;
@@ -38,7 +38,7 @@ export interface Piece {
 
 export type Edit =
   /** Replaces pieces by others, each in the text that the ones before it leave. The file must exist. */
-  | { readonly kind: 'replace'; readonly pieces: readonly Piece[] }
+  | { readonly kind: 'replace'; readonly pieces: readonly TextPiece[] }
   /** A text that leaves out unchanged parts, or the whole file. */
   | { readonly kind: 'merge'; readonly text: string }
   /** The whole file. */
@@ -95,7 +95,7 @@ export function proposalOf(before: SourceText | null, after: string, data: strin
 interface DecodedEdit {
   readonly name: string;
   readonly before: SourceText | null;
-  readonly standing: Standing;
+  readonly standing: KnownSource;
 }
 
 /** The whole new text without byte order mark. `note` says how the edit was understood. */
@@ -130,7 +130,7 @@ function rewrite({ edit, ...source }: DecodedEdit & { readonly edit: Edit }): Re
 function replacePieces(
   { name, standing }: DecodedEdit,
   before: SourceText,
-  pieces: readonly Piece[],
+  pieces: readonly TextPiece[],
 ): Rewritten {
   assertSeen(name, before.text, standing, { mustBeRead: false });
   const notes: string[] = [];

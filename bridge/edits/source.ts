@@ -6,7 +6,7 @@ import { decode } from './encoding.ts';
 import { countLines } from './lines.ts';
 
 /** What a conversation knows of a file. `bytes` is the file as the conversation last saw it. */
-export type Standing =
+export type KnownSource =
   | { readonly state: 'unread' }
   | { readonly state: 'current' }
   | { readonly state: 'changed'; readonly bytes: Uint8Array };
@@ -41,7 +41,7 @@ export function toSourceText(name: string, bytes: Uint8Array): SourceText {
 export function assertSeen(
   name: string,
   text: string,
-  standing: Standing,
+  standing: KnownSource,
   { mustBeRead }: { mustBeRead: boolean },
 ): void {
   if (standing.state === 'changed') {

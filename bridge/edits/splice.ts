@@ -1,5 +1,5 @@
 /** The one way an edit changes a text: it cuts pieces out by offset and puts others in, literally. */
-import { eolOfLine, type Line } from './lines.ts';
+import { eolOfLine, type TextLine } from './lines.ts';
 
 /** Replaces the text from `start` to `end` by `insert`. */
 export interface Splice {
@@ -34,7 +34,7 @@ export interface LineWindow {
  */
 export function spliceLines(
   text: string,
-  lines: readonly Line[],
+  lines: readonly TextLine[],
   { from, asked, openEnd }: LineWindow,
   replacement: readonly string[],
 ): Splice {
@@ -71,6 +71,6 @@ function commonEnds(
   return { keptStart, keptEnd };
 }
 
-function startOf(text: string, lines: readonly Line[], index: number): number {
+function startOf(text: string, lines: readonly TextLine[], index: number): number {
   return lines[index]?.start ?? text.length;
 }

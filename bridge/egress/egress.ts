@@ -1,6 +1,6 @@
 /** The ways out of the sandbox that commands get by name: a proxy for each door, a pass for each command. */
 import type { Door } from '../sandbox/launch/door.ts';
-import type { Grant, Pass } from './pass.ts';
+import type { HostGrant, Pass } from './pass.ts';
 import { HostProxy, type JudgeHost } from './proxy.ts';
 import { type Resolver, SYSTEM_RESOLVER } from './reach.ts';
 
@@ -15,7 +15,7 @@ export class Egress {
   }
 
   /** Opens hosts to a command that enters the network behind the door. */
-  admit(door: Door, grant: Grant): Pass {
+  admit(door: Door, grant: HostGrant): Pass {
     const surroundings = { judge: this.#judge, resolver: this.#resolver };
     const proxy = this.#proxies.get(door) ?? new HostProxy(door, surroundings);
     this.#proxies.set(door, proxy);

@@ -4,14 +4,14 @@ import { type HostPort, hostText } from '../../shared/text/hosts.ts';
 import { EGRESS_LIMITS } from './limits.ts';
 
 /** What a command was granted. */
-export interface Grant {
+export interface HostGrant {
   readonly conversationId: string;
   /** Patterns of hosts: `host`, `host:port`, `*.example.com`. */
   readonly hosts: readonly string[];
 }
 
 /** A host that stayed closed. */
-export interface Refused {
+export interface RefusedHost {
   readonly times: number;
   /** One sentence on what to do. */
   readonly reason: string;
@@ -21,11 +21,11 @@ export interface Refused {
 export class Pass implements Disposable {
   /** Nothing but the command's environment has it. */
   readonly token: string = randomBytes(24).toString('base64url');
-  readonly grant: Grant;
+  readonly grant: HostGrant;
   readonly #ending = new AbortController();
-  readonly #refused = new Map<string, Refused>();
+  readonly #refused = new Map<string, RefusedHost>();
 
-  constructor(grant: Grant) {
+  constructor(grant: HostGrant) {
     this.grant = grant;
   }
 
@@ -35,7 +35,7 @@ export class Pass implements Disposable {
   }
 
   /** The hosts that the command asked for and did not reach; only the first ones. */
-  get refused(): ReadonlyMap<string, Refused> {
+  get refused(): ReadonlyMap<string, RefusedHost> {
     return this.#refused;
   }
 

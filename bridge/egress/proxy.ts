@@ -12,7 +12,7 @@ import { type HostPort, hostText, parseHostPort } from '../../shared/text/hosts.
 import type { Door } from '../sandbox/launch/door.ts';
 import { EGRESS_LIMITS } from './limits.ts';
 import { Lookups } from './lookups.ts';
-import { type Grant, Pass } from './pass.ts';
+import { type HostGrant, Pass } from './pass.ts';
 import { addressesOf, type Found, pinnedTo, type Reach, type Resolver } from './reach.ts';
 
 /** The verdict on one connection. */
@@ -22,7 +22,7 @@ export type HostVerdict =
   | { readonly isOpen: false; readonly reason: string };
 
 /** Judges a host by the rules as they are now, and by what the command was granted. */
-export type JudgeHost = (target: HostPort, grant: Grant) => Promise<HostVerdict>;
+export type JudgeHost = (target: HostPort, grant: HostGrant) => Promise<HostVerdict>;
 
 export interface ProxySurroundings {
   readonly judge: JudgeHost;
@@ -72,7 +72,7 @@ export class HostProxy {
   }
 
   /** Lets a command in until its pass is disposed of. */
-  admit(grant: Grant): Pass {
+  admit(grant: HostGrant): Pass {
     const pass = new Pass(grant);
     this.#passes.set(pass.token, pass);
     pass.ended.addEventListener('abort', () => this.#passes.delete(pass.token));

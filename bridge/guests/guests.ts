@@ -27,7 +27,7 @@ import type { GuestCalls } from '../tunnel/session.ts';
 import { readContentIfAny } from '../workspace/files.ts';
 import type { Workspace } from '../workspace/workspace.ts';
 import { GUEST_LIMITS } from './limits.ts';
-import { type AwaitedWrite, awaitWrite, type SeenChange } from './write.ts';
+import { type AwaitedWrite, awaitWrite, type ProposedChange } from './write.ts';
 
 type GuestEdit = ArgumentsOf<typeof guestEdit>;
 
@@ -37,7 +37,7 @@ interface GuestDiff {
   readonly newContent: string;
   readonly filePath: string;
   /** Once a person was shown it. */
-  seen?: SeenChange;
+  seen?: ProposedChange;
   readonly decide: (outcome: DiffOutcome) => void;
 }
 

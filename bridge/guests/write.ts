@@ -9,7 +9,7 @@ import { type FileContent, readContentIfAny } from '../workspace/files.ts';
 import type { Place } from '../workspace/workspace.ts';
 
 /** The change as the bridge had it worked out for a person. */
-export interface SeenChange {
+export interface ProposedChange {
   readonly place: Place;
   /** SHA-256 of the file then; null where there was none. */
   readonly beforeHash: string | null;
@@ -21,7 +21,7 @@ export interface AwaitedWrite {
   /** The whole file as the guest wanted it. */
   readonly content: string;
   /** Rejects where the file cannot be found or may not be read. */
-  readonly seen: () => Promise<SeenChange>;
+  readonly seen: () => Promise<ProposedChange>;
   readonly limits: { readonly writeMs: number; readonly lookMs: number };
 }
 

@@ -11,7 +11,7 @@ import type { Workspace } from '../workspace/workspace.ts';
 import type { EmbeddingService } from './embedder.ts';
 import { Embedding } from './embedding.ts';
 import { INDEX_LIMITS } from './limits.ts';
-import type { Hit, Ranked, UpdateReport } from './messages.ts';
+import type { Hit, RankedChunk, UpdateReport } from './messages.ts';
 import { IndexThread } from './thread.ts';
 
 export interface CodeIndexOptions {
@@ -117,7 +117,7 @@ export class CodeIndex implements SearchIndex {
   }
 
   /** Without the chunks that the question's own view of the workspace does not have. */
-  #shown(workspace: Workspace, { hits, vector }: Ranked) {
+  #shown(workspace: Workspace, { hits, vector }: RankedChunk) {
     if (vector === 'other') this.#embedding?.restart();
     const path = (hit: Hit) => join(workspace.root, hit.path);
     const chunks = hits.filter(

@@ -29,7 +29,7 @@ export interface IndexWork {
       /** As in IndexQuestion. */
       readonly needsWords?: boolean | undefined;
     };
-    readonly answer: Ranked;
+    readonly answer: RankedChunk;
   };
   /** Texts of chunks without a vector of this embedder, in the order of their ids. Vectors of another one are deleted. */
   pending: {
@@ -52,7 +52,7 @@ export interface QuestionVector {
   readonly maxMs: number;
 }
 
-export interface Ranked {
+export interface RankedChunk {
   readonly hits: readonly Hit[];
   /** Whether the question's vector counted. `other` where the vectors of the chunks have another length. */
   readonly vector: 'used' | 'unused' | 'other';

@@ -25,7 +25,7 @@ import type {
   Pending,
   PendingText,
   QuestionVector,
-  Ranked,
+  RankedChunk,
   UpdateReport,
 } from './messages.ts';
 import { type Query, type RankedFile, type Ranking, rank } from './query.ts';
@@ -115,7 +115,7 @@ export class Searchable {
   }
 
   /** Reads the files of the answer again where they have changed since. */
-  async rank(asked: IndexWork['rank']['ask']): Promise<Ranked> {
+  async rank(asked: IndexWork['rank']['ask']): Promise<RankedChunk> {
     const ranked = this.#rank(asked);
     const stale = [
       ...new Set(ranked.hits.slice(0, INDEX_LIMITS.maxChecked).map(({ path }) => path)),
@@ -131,7 +131,7 @@ export class Searchable {
     return stats === undefined || this.#files.get(path)?.stamp !== stampOf(stats);
   }
 
-  #rank({ question, places, limit, vector, needsWords }: IndexWork['rank']['ask']): Ranked {
+  #rank({ question, places, limit, vector, needsWords }: IndexWork['rank']['ask']): RankedChunk {
     const isWhole = places.includes('.');
     const fileWith = (id: number) => {
       const file = this.#ranked.get(id);

@@ -16,10 +16,10 @@ const KnownFile = z.object({
   /** Names by identity (sandbox/scan.ts). The names are for people who read the file. */
   entries: z.record(z.string(), z.string()),
 });
-export type KnownFile = z.infer<typeof KnownFile>;
+export type VouchedFile = z.infer<typeof KnownFile>;
 
 /** Undefined before the first command ever. */
-export function readKnown(stateDir: string): KnownFile | undefined {
+export function readKnown(stateDir: string): VouchedFile | undefined {
   const path = pathIn(stateDir);
   try {
     return KnownFile.parse(parseJson(readFileSync(path, 'utf8')));
@@ -35,7 +35,7 @@ export function readKnown(stateDir: string): KnownFile | undefined {
 }
 
 /** When it returns, the file survives a loss of power. */
-export function writeKnown(stateDir: string, known: KnownFile): void {
+export function writeKnown(stateDir: string, known: VouchedFile): void {
   makePrivateFolder(quarantineFolder(stateDir));
   replaceFile(pathIn(stateDir), JSON.stringify(known));
 }

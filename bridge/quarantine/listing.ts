@@ -28,13 +28,13 @@ export interface ProtectedThing {
 }
 
 /** What one look at a workspace finds. */
-export interface Listed {
+export interface WorkspaceListing {
   readonly things: readonly ProtectedThing[];
   /** The files that an install of packages obeys. */
   readonly manifests: readonly BytePath[];
 }
 
-export type ListProtected = () => Promise<Listed>;
+export type ListProtected = () => Promise<WorkspaceListing>;
 
 /** The only file of this folder that uses the scan. The scan skips closed folders, so this searches them for {@link goesAway}. */
 export function protectedIn(workspace: string): ListProtected {

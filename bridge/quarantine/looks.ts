@@ -7,9 +7,9 @@ import { type BytePath, fromText, isBelow, shownName } from '../sandbox/byte-pat
 import { findGitTools, type GitTools } from './git-folder.ts';
 import { HeldFolder } from './held-folder.ts';
 import { InstallScripts } from './install-scripts.ts';
-import { type KnownFile, writeKnown } from './known.ts';
+import { type VouchedFile, writeKnown } from './known.ts';
 import { QUARANTINE_LIMITS } from './limits.ts';
-import type { Listed, ListProtected, ProtectedThing } from './listing.ts';
+import type { ListProtected, ProtectedThing, WorkspaceListing } from './listing.ts';
 import { type PuttingAway, reasonOf } from './put-away.ts';
 import { settle } from './settling.ts';
 import { QuarantineRecord, quarantineFolder } from './store.ts';
@@ -21,7 +21,7 @@ export interface LooksConfig {
   readonly listProtected: ListProtected;
 }
 
-export interface Look {
+export interface QuarantineLook {
   /** The command that ran before this look; null where none is known. */
   readonly command: string | null;
   /** Install scripts count that changed since this moment; undefined where none count. */
@@ -44,7 +44,7 @@ export class Looks {
   #written = '';
 
   /** `before` holds the entries that an earlier process stored and never closed. */
-  static async open(config: LooksConfig, before: KnownFile['entries']): Promise<Looks> {
+  static async open(config: LooksConfig, before: VouchedFile['entries']): Promise<Looks> {
     const looks = new Looks(config, await findGitTools());
     looks.#known = new Map(Object.entries(before));
     return looks;
@@ -80,7 +80,7 @@ export class Looks {
   }
 
   /** Never rejects: the result of a command must not be lost to a failed look, and a later look follows. */
-  async look(look: Look): Promise<readonly AttentionItem[]> {
+  async look(look: QuarantineLook): Promise<readonly AttentionItem[]> {
     try {
       this.#isBehind = true;
       const found = await this.#look(look);
@@ -112,7 +112,7 @@ export class Looks {
   }
 
   /** Puts away or reports everything that is new since the last look. */
-  async #look({ command, sinceMs, isBusy }: Look): Promise<AttentionItem[]> {
+  async #look({ command, sinceMs, isBusy }: QuarantineLook): Promise<AttentionItem[]> {
     const items: AttentionItem[] = [];
     const { things, manifests } = await this.#listSearchable(items, { command, isBusy });
     this.#forgetGone(things);
@@ -138,8 +138,8 @@ export class Looks {
    */
   async #listSearchable(
     items: AttentionItem[],
-    look: Pick<Look, 'command' | 'isBusy'>,
-  ): Promise<Listed> {
+    look: Pick<QuarantineLook, 'command' | 'isBusy'>,
+  ): Promise<WorkspaceListing> {
     for (let depth = 0; ; depth++) {
       const listed = await this.#config.listProtected();
       const { things } = listed;
@@ -173,7 +173,11 @@ export class Looks {
 
   #puttingOf(
     things: readonly ProtectedThing[],
-    { command, isBusy, fresh }: Pick<Look, 'command' | 'isBusy'> & { readonly fresh: number },
+    {
+      command,
+      isBusy,
+      fresh,
+    }: Pick<QuarantineLook, 'command' | 'isBusy'> & { readonly fresh: number },
   ): PuttingAway {
     const { workspace, stateDir } = this.#config;
     const paths = things.map(({ path }) => path);

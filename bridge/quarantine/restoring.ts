@@ -12,7 +12,7 @@ import { readKnown, writeKnown } from './known.ts';
 import { QUARANTINE_LIMITS } from './limits.ts';
 import { moveToFree, type Spot } from './moving.ts';
 import { whatStarts } from './put-away.ts';
-import { type Item, openThings, removeRecord, type StoredRecord } from './store.ts';
+import { type Item, openThings, removeRecord, type StoredManifest } from './store.ts';
 
 /** The outcome for one thing. */
 export type Restored =
@@ -26,7 +26,7 @@ export interface KeptThing {
   readonly what: readonly string[];
 }
 
-export async function keptThings(record: StoredRecord): Promise<readonly KeptThing[]> {
+export async function keptThings(record: StoredManifest): Promise<readonly KeptThing[]> {
   const tools = await findGitTools();
   await using things = await openThings(record.folder);
   const kept: KeptThing[] = [];
@@ -43,7 +43,7 @@ export async function keptThings(record: StoredRecord): Promise<readonly KeptThi
 /** Puts back each thing that can be put back. Removes the record once it is empty. */
 export async function restoreRecord(
   stateDir: string,
-  record: StoredRecord,
+  record: StoredManifest,
 ): Promise<readonly Restored[]> {
   const kept = await keptThings(record);
   const results: Restored[] = [];
@@ -90,7 +90,7 @@ async function clearReplacement({ folder, name }: Spot, replacement: string): Pr
  * Marks the restored things as known: after a crash the next bridge would otherwise take them for a command's. A
  * running bridge learns them by itself before its next command.
  */
-async function makeKnown(stateDir: string, { items }: StoredRecord): Promise<void> {
+async function makeKnown(stateDir: string, { items }: StoredManifest): Promise<void> {
   const lock = takeLock(join(stateDir, 'journal.jsonl.lock'));
   if (!lock.isTaken) return;
   try {

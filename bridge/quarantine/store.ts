@@ -83,7 +83,7 @@ export class QuarantineRecord {
 }
 
 /** A record as it lies in the state folder. */
-export interface StoredRecord extends Manifest {
+export interface StoredManifest extends Manifest {
   readonly items: readonly Item[];
   /** Absolute. */
   readonly folder: string;
@@ -95,10 +95,10 @@ export function quarantineFolder(stateDir: string): string {
 
 /** The newest first. `unreadable` has the ids of records that cannot be read. */
 export function listRecords(stateDir: string): {
-  readonly records: readonly StoredRecord[];
+  readonly records: readonly StoredManifest[];
   readonly unreadable: readonly string[];
 } {
-  const records: StoredRecord[] = [];
+  const records: StoredManifest[] = [];
   const unreadable: string[] = [];
   for (const id of idsIn(quarantineFolder(stateDir))) {
     const folder = join(quarantineFolder(stateDir), id);
@@ -129,7 +129,7 @@ function idsIn(folder: string): string[] {
   }
 }
 
-function readRecord(folder: string): StoredRecord | undefined {
+function readRecord(folder: string): StoredManifest | undefined {
   try {
     const manifest = Manifest.parse(parseJson(readFileSync(join(folder, MANIFEST), 'utf8')));
     // A crash can cut the last line short. Its thing was not moved.

@@ -11,7 +11,7 @@ import { findCandidates } from './candidates.ts';
 import { CODEBASE_LIMITS } from './codebase/limits.ts';
 import { Matcher } from './codebase/matcher.ts';
 import { choosePassages, type PassageChoice } from './codebase/passages.ts';
-import { type FoundFile, linesOf } from './codebase/pick.ts';
+import { linesOf, type PickedFile } from './codebase/pick.ts';
 import { conceptsOf } from './codebase/question.ts';
 import type { IndexQuestion, SearchIndex } from './search-index.ts';
 
@@ -107,8 +107,8 @@ async function readCandidates(
   paths: readonly string[],
   maxBytes: number,
   search: CodebaseSearch,
-): Promise<FoundFile[]> {
-  const files: FoundFile[] = [];
+): Promise<PickedFile[]> {
+  const files: PickedFile[] = [];
   let bytes = 0;
   for (const path of paths) {
     const file = await readCandidate(path, search);
@@ -120,7 +120,7 @@ async function readCandidates(
 }
 
 /** Null for a file that went away, grew or was closed since it was found. */
-async function readCandidate(path: string, search: CodebaseSearch): Promise<FoundFile | null> {
+async function readCandidate(path: string, search: CodebaseSearch): Promise<PickedFile | null> {
   try {
     return await readFound(await search.workspace.resolve(path, 'read'), search.signal);
   } catch (error) {
@@ -137,7 +137,7 @@ async function searchFile({ question, place, signal }: CodebaseSearch): Promise<
   return { ...choice, files, isComplete: true, byMeaning: false };
 }
 
-async function readFound(place: Place, signal: AbortSignal): Promise<FoundFile> {
+async function readFound(place: Place, signal: AbortSignal): Promise<PickedFile> {
   signal.throwIfAborted();
   const { size } = await lookAt(place);
   if (size > CODEBASE_LIMITS.maxFileBytes) throw tooLarge(place, size);

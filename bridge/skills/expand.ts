@@ -1,8 +1,8 @@
 /** Puts what a person wrote behind a command's name into its text. Runs nothing. Pure. */
-import type { Family } from './places.ts';
+import type { SkillFamily } from './places.ts';
 
 export interface Expanding {
-  readonly family: Family;
+  readonly family: SkillFamily;
   /** What follows the name, as written. */
   readonly args: string;
   readonly argumentNames: readonly string[];

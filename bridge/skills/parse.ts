@@ -3,7 +3,7 @@ import { SKILL_LIMITS } from '../../shared/limits.ts';
 import { inOneLine, shorten } from '../../shared/text/plain-sight.ts';
 import { Skill } from '../../shared/wire/skills.ts';
 import { type HeadFields, listOf, splitHead, textOf } from '../rules/frontmatter.ts';
-import type { Candidate, Family } from './places.ts';
+import type { SkillCandidate, SkillFamily } from './places.ts';
 
 /** A skill with its text, or the reason why the file is none. */
 export type ParsedSkill = SkillText | { readonly reason: string };
@@ -18,7 +18,7 @@ export interface SkillText {
 
 /** Each family has its own way with a head that lacks something. */
 export function parseSkill(
-  { place: { type, family, owners }, path, name: fileName }: Omit<Candidate, 'open'>,
+  { place: { type, family, owners }, path, name: fileName }: Omit<SkillCandidate, 'open'>,
   text: string,
 ): ParsedSkill {
   const { body, fields, problem } = family === 'cursor' ? { body: text.trim() } : splitHead(text);
@@ -68,7 +68,7 @@ function firstLine(body: string): string {
   return line.replace(/^[#\s]+/, '');
 }
 
-function otherName(head: string, folder: string, family: Family): string {
+function otherName(head: string, folder: string, family: SkillFamily): string {
   const called = family === 'agents' ? 'its folder' : 'its head';
   const other = family === 'agents' ? folder : head;
   return shorten(`${called} has the name ${inOneLine(other)}`, SKILL_LIMITS.maxNoteChars);

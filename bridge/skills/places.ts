@@ -9,12 +9,12 @@ import { readEntries } from '../workspace/files.ts';
 import { Workspace, WorkspaceError } from '../workspace/workspace.ts';
 
 /** How the programs that a folder was made for read it. */
-export type Family = 'agents' | 'claude' | 'cursor';
+export type SkillFamily = 'agents' | 'claude' | 'cursor';
 
 /** A folder with skills, each a folder with a `SKILL.md`; or with commands, each a Markdown file. */
-export interface Place {
+export interface SkillPlace {
   readonly type: Skill['type'];
-  readonly family: Family;
+  readonly family: SkillFamily;
   /** Relative to the workspace, or with `~` for the owner's. */
   readonly folder: string;
   /** Absolute. Undefined for a folder of the workspace. */
@@ -25,7 +25,7 @@ export interface Place {
  * The places in their order: of two skills with one name the first counts, and a skill counts before a command. Claude
  * Code prefers the person's own to the project's; in `.agents` the project's come first.
  */
-export function placesOf(configDir: string | undefined, home: string = homedir()): Place[] {
+export function placesOf(configDir: string | undefined, home: string = homedir()): SkillPlace[] {
   const owners = (folder: string) => ({
     folder: `~/${folder}`,
     owners: join(home, ...folder.split('/')),
@@ -51,8 +51,8 @@ export function placesOf(configDir: string | undefined, home: string = homedir()
 }
 
 /** A file that may be a skill or a command. */
-export interface Candidate {
-  readonly place: Place;
+export interface SkillCandidate {
+  readonly place: SkillPlace;
   /** As it is shown to people. */
   readonly path: string;
   /** What the file's folder (a skill) or the file (a command) is called. */
@@ -71,7 +71,10 @@ export interface SkillFolder {
 }
 
 /** The candidates of a place, sorted by their paths. `workspace` shows what the model may read without a question. */
-export async function candidatesIn(place: Place, workspace: Workspace): Promise<Candidate[]> {
+export async function candidatesIn(
+  place: SkillPlace,
+  workspace: Workspace,
+): Promise<SkillCandidate[]> {
   const top = await open(place, workspace);
   if (!top) return [];
   const files = place.type === 'skill' ? await skillFiles(top, place) : await commandFiles(top);
@@ -119,7 +122,10 @@ interface Found {
   readonly name: string;
 }
 
-async function open({ folder, owners }: Place, workspace: Workspace): Promise<Top | undefined> {
+async function open(
+  { folder, owners }: SkillPlace,
+  workspace: Workspace,
+): Promise<Top | undefined> {
   if (owners === undefined) return { workspace, folder };
   const own = await openOwners(owners);
   return own && { workspace: own, folder: '.' };
@@ -139,7 +145,7 @@ async function openOwners(folder: string): Promise<Workspace | undefined> {
  * Claude Code looks into the folders of its place alone; others look further down. A skill has no skills in it. Each link
  * counts: reading it shows where it leads.
  */
-async function skillFiles(top: Top, { family }: Place): Promise<Found[]> {
+async function skillFiles(top: Top, { family }: SkillPlace): Promise<Found[]> {
   const depth = family === 'claude' ? 1 : SKILL_LIMITS.maxDepth;
   const folders = [''];
   const found: string[] = [];

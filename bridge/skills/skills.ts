@@ -11,19 +11,19 @@ import type { Workspace } from '../workspace/workspace.ts';
 import { expand, wantsOutput } from './expand.ts';
 import { parseSkill, type SkillText } from './parse.ts';
 import {
-  type Candidate,
   candidatesIn,
   filesBeside,
-  type Place,
   readIn,
+  type SkillCandidate,
   type SkillFolder,
+  type SkillPlace,
 } from './places.ts';
 
 /** What the policy lets the model read. */
 export type SkillLook = Pick<RuleLook, 'mayName' | 'mayRead' | 'signal'>;
 
 /** Who asks for a text. */
-export interface Caller {
+export interface SkillCaller {
   readonly as: 'model' | 'person';
   /** Whether it is the bridge's owner. Others get nothing of the owner's own. */
   readonly isOwners: boolean;
@@ -38,17 +38,17 @@ export interface SkillContent {
 interface FoundSkill extends SkillText {
   /** The real path of its file. */
   readonly real: string;
-  readonly candidate: Candidate;
+  readonly candidate: SkillCandidate;
   readonly folder: SkillFolder;
 }
 
 /** Reads only files that have changed since the last look. One look at a time. */
 export class Skills {
   readonly #workspace: Workspace;
-  readonly #places: readonly Place[];
+  readonly #places: readonly SkillPlace[];
   readonly #texts = new RuleTexts();
 
-  constructor(workspace: Workspace, places: readonly Place[]) {
+  constructor(workspace: Workspace, places: readonly SkillPlace[]) {
     this.#workspace = workspace;
     this.#places = places;
   }
@@ -70,7 +70,7 @@ export class Skills {
   /** Undefined where there is none of this name for the caller. */
   async content(
     { name, args }: { readonly name: string; readonly args: string },
-    caller: Caller,
+    caller: SkillCaller,
     look: SkillLook,
   ): Promise<SkillContent | undefined> {
     const found = await this.#named(name, caller, look);
@@ -91,7 +91,7 @@ export class Skills {
   /** The text of a file in the skill's folder. Throws a {@link ToolFailure}. */
   async file(
     { name, file }: { readonly name: string; readonly file: string },
-    caller: Caller,
+    caller: SkillCaller,
     look: SkillLook,
   ): Promise<string> {
     const found = await this.#named(name, caller, look);
@@ -102,7 +102,11 @@ export class Skills {
     throw new ToolFailure('FILE_NOT_FOUND', `${nameInLine(file)} of ${name} is not shown: ${why}.`);
   }
 
-  async #named(name: string, caller: Caller, look: SkillLook): Promise<FoundSkill | undefined> {
+  async #named(
+    name: string,
+    caller: SkillCaller,
+    look: SkillLook,
+  ): Promise<FoundSkill | undefined> {
     const { found } = await this.#find(look, new RuleTexts(), caller);
     return found.find(({ skill }) => skill.name === name && mayCall(skill, caller));
   }
@@ -110,7 +114,7 @@ export class Skills {
   async #find(
     { mayName, mayRead, signal }: SkillLook,
     texts: RuleTexts,
-    { isOwners }: Pick<Caller, 'isOwners'> = { isOwners: true },
+    { isOwners }: Pick<SkillCaller, 'isOwners'> = { isOwners: true },
   ): Promise<{ readonly found: FoundSkill[]; readonly leftOut: LeftOutSkill[] }> {
     const workspace = this.#workspace.showing((path) => mayName(path) && mayRead(path));
     const places = this.#places.filter(({ owners }) => isOwners || owners === undefined);
@@ -132,7 +136,7 @@ class Finding {
   readonly found: FoundSkill[] = [];
   readonly leftOut: LeftOutSkill[] = [];
 
-  add(candidate: Candidate, read: ReadSkill | undefined): void {
+  add(candidate: SkillCandidate, read: ReadSkill | undefined): void {
     const { path } = candidate;
     if (!read) return;
     if ('reason' in read) return this.#leaveOut(path, read.reason);
@@ -161,7 +165,7 @@ type ReadSkill =
 
 /** Undefined where there is no such file, for example behind a link to another folder. */
 async function readCandidate(
-  { open }: Candidate,
+  { open }: SkillCandidate,
   texts: RuleTexts,
 ): Promise<ReadSkill | undefined> {
   try {
@@ -176,7 +180,7 @@ async function readCandidate(
   }
 }
 
-function mayCall({ callers }: Skill, { as }: Caller): boolean {
+function mayCall({ callers }: Skill, { as }: SkillCaller): boolean {
   return callers === 'anyone' || callers === as;
 }
 

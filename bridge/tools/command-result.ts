@@ -6,7 +6,7 @@ import { nameInLine } from '../../shared/text/plain-sight.ts';
 import type { AttentionItem } from '../../shared/wire/attention.ts';
 import type { TerminalCommandMetadata } from '../../shared/wire/documents.ts';
 import type { ToolResult } from '../../shared/wire/tunnel.ts';
-import type { Refused } from '../egress/pass.ts';
+import type { RefusedHost } from '../egress/pass.ts';
 import type { ClosedName } from '../sandbox/launch/confinement.ts';
 import type { BackgroundOutcome } from '../terminal/background.ts';
 import { TERMINAL_LIMITS } from '../terminal/limits.ts';
@@ -27,7 +27,7 @@ export interface CommandReport {
   /** Whether other commands of the conversation reach its ports. */
   readonly sharesNetwork: boolean;
   /** The hosts that it asked for and did not reach. */
-  readonly refused: ReadonlyMap<string, Refused>;
+  readonly refused: ReadonlyMap<string, RefusedHost>;
   readonly outcome: BackgroundOutcome;
   /** Of a command that runs on, or whose output is longer than a result shows. */
   readonly process?: KnownProcess | undefined;

@@ -5,7 +5,7 @@ import { compute } from '../compute/compute.ts';
 import type { EditCheck, EditChecks } from '../diagnostics/edit-checks.ts';
 import { decode } from '../edits/encoding.ts';
 import type { Edit, EditProposal } from '../edits/propose.ts';
-import type { Standing } from '../edits/source.ts';
+import type { KnownSource } from '../edits/source.ts';
 import type { Formatters, Formatting } from '../formatting/formatters.ts';
 import { assertReplaceable, replaceFileAt } from '../workspace/changes.ts';
 import { type FileContent, readContent, readContentIfAny } from '../workspace/files.ts';
@@ -107,7 +107,7 @@ function standingOf(
   before: FileContent | null,
   edit: Edit,
   { ledger, conversationId, isReviewed }: ToolContext,
-): Standing {
+): KnownSource {
   const standing = ledger.standingOf(conversationId, place.path, before?.hash ?? null);
   const isShown = isReviewed && isQuoting(edit) && standing.state === 'changed';
   return isShown ? { state: 'unread' } : standing;

@@ -1,9 +1,9 @@
 /** Remembers what each conversation last saw of each file, so that no edit is based on old content. */
 import { TOOL_LIMITS } from '../../shared/limits.ts';
-import type { Standing } from '../edits/source.ts';
+import type { KnownSource } from '../edits/source.ts';
 
 /** A file as a conversation saw it. The hash decides; the bytes only serve to describe a change. */
-export interface SeenFile {
+export interface LedgerFile {
   readonly hash: string;
   readonly bytes: Uint8Array;
 }
@@ -11,13 +11,13 @@ export interface SeenFile {
 /** Lives as long as the bridge process. A file that it has dropped, by age or by a restart, counts as unread. */
 export class ReadLedger {
   /** By conversation and resolved path. The entry unused for longest comes first. */
-  readonly #seen = new Map<string, SeenFile>();
+  readonly #seen = new Map<string, LedgerFile>();
   /** When each conversation last worked here, in epoch milliseconds. */
   readonly #workedMs = new Map<string, number>();
   #bytes = 0;
 
   /** Notes that a conversation has read or written this content. `path` is the resolved path. */
-  remember(conversationId: string, path: string, { hash, bytes }: SeenFile): void {
+  remember(conversationId: string, path: string, { hash, bytes }: LedgerFile): void {
     this.forget(conversationId, path);
     this.#seen.set(keyOf(conversationId, path), { hash, bytes });
     this.#bytes += bytes.length;
@@ -30,10 +30,12 @@ export class ReadLedger {
   }
 
   /** The files that a conversation has seen, by their resolved paths, the latest first. */
-  filesOf(conversationId: string): [path: string, SeenFile][] {
+  filesOf(conversationId: string): [path: string, LedgerFile][] {
     const start = keyOf(conversationId, '');
     const own = [...this.#seen].filter(([key]) => key.startsWith(start));
-    return own.map(([key, seen]): [string, SeenFile] => [key.slice(start.length), seen]).reverse();
+    return own
+      .map(([key, seen]): [string, LedgerFile] => [key.slice(start.length), seen])
+      .reverse();
   }
 
   /** Notes that a conversation has worked here, and returns when it did so before; undefined for the first time. */
@@ -61,7 +63,7 @@ export class ReadLedger {
   }
 
   /** Compares the file's present hash with the content that the conversation saw. */
-  standingOf(conversationId: string, path: string, hash: string | null): Standing {
+  standingOf(conversationId: string, path: string, hash: string | null): KnownSource {
     const seen = this.#seen.get(keyOf(conversationId, path));
     if (seen === undefined) return { state: 'unread' };
     return seen.hash === hash ? { state: 'current' } : { state: 'changed', bytes: seen.bytes };

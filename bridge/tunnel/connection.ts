@@ -9,8 +9,8 @@ import {
   type ConnectionEvents,
   type SocketConfig,
   type SocketEnding,
-  type TokenSource,
   TunnelSocket,
+  type TunnelTokens,
 } from './socket.ts';
 
 /** There is no further attempt: the server refused the bridge, and a new attempt would not change that. */
@@ -29,7 +29,7 @@ export async function stayConnected(
   signal: AbortSignal,
 ): Promise<void> {
   const { url, bridgeId, headers, token: given } = config;
-  const tokenOf: TokenSource = typeof given === 'string' ? () => given : given;
+  const tokenOf: TunnelTokens = typeof given === 'string' ? () => given : given;
   let failures = 0;
   let wasWelcomed = false;
   while (!signal.aborted) {
@@ -47,7 +47,7 @@ export async function stayConnected(
 
 /** One attempt. What another token may change is no refusal. */
 async function connectWith(
-  tokenOf: TokenSource,
+  tokenOf: TunnelTokens,
   attempt: Omit<SocketConfig, 'token'>,
   events: ConnectionEvents,
   signal: AbortSignal,

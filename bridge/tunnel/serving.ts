@@ -3,21 +3,21 @@ import type { BridgeStatus } from '../../machine/bridge-status.ts';
 import { TUNNEL_LIMITS } from '../../shared/limits.ts';
 import {
   type BridgeFrame,
-  type Confinement as ConfinementReport,
+  type ReportedConfinement as ConfinementReport,
   TUNNEL_PROTOCOL,
 } from '../../shared/wire/tunnel.ts';
 import type { Looker } from '../context/looker.ts';
 import { ConnectionRefused, stayConnected } from './connection.ts';
 import type { OfferFeed } from './feeds.ts';
 import type { Journal } from './journal.ts';
-import type { Session } from './session.ts';
+import type { CallSession } from './session.ts';
 import type { ConnectionConfig, ConnectionEvents } from './socket.ts';
 
 type Hello = Extract<BridgeFrame, { type: 'hello' }>;
 
 export interface ServedBridge {
   readonly looker: Looker;
-  readonly session: Session;
+  readonly session: CallSession;
   readonly journal: Journal;
   readonly offers: OfferFeed;
   /** Whom the machine lets in. */

@@ -82,7 +82,7 @@ type Resolved = Extract<BridgeFrame, { type: 'approval_resolved' }>;
  * Owns the running calls. A call runs once, however often it arrives. A result that its connection has lost stays in
  * the journal until the tunnel acks it.
  */
-export class Session {
+export class CallSession {
   readonly #machine: SessionMachine;
   readonly #calls: CallLife;
   readonly #running = new Map<string, RunningCall>();

@@ -28,12 +28,12 @@ export interface ConnectionEvents {
  * Gives the token of each attempt, and after a refusal another one if there is one. A rejection with a LocalError ends
  * all attempts; after any other one the next attempt asks again.
  */
-export type TokenSource = (refused?: string) => string | Promise<string>;
+export type TunnelTokens = (refused?: string) => string | Promise<string>;
 
 export interface ConnectionConfig {
   /** The address of the API, http or https. */
   readonly url: string;
-  readonly token: string | TokenSource;
+  readonly token: string | TunnelTokens;
   /** Headers that a proxy on the way wants besides. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly bridgeId: string;

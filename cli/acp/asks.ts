@@ -37,7 +37,7 @@ export interface AskDesk {
 }
 
 /** The questions that the editor shows. One that is answered elsewhere, or waits no more, is taken back. */
-export class Asks {
+export class EditorAsks {
   readonly #desk: AskDesk;
   readonly #open = new Map<string, AbortController>();
   readonly #confirming = new Set<AbortController>();

@@ -29,8 +29,8 @@ import {
   type DoorOptions,
   openAccount,
   openPlace,
-  type Place,
-  type Surroundings,
+  type PlaceSurroundings,
+  type ServedPlace,
 } from '../server/place.ts';
 import { NotSignedIn } from '../target/target.ts';
 import { parseConversationId } from '../target/typed-ids.ts';
@@ -115,16 +115,16 @@ function cancelOf(signal: AbortSignal): AbortSignal {
 
 interface OpenSession {
   readonly session: EditorSession;
-  readonly place: Place;
+  readonly place: ServedPlace;
 }
 
 /** All sessions of one editor. */
 class Door implements Disposable {
-  readonly #surroundings: Surroundings;
+  readonly #surroundings: PlaceSurroundings;
   readonly #sessions = new Map<string, OpenSession>();
   #capabilities: ClientCapabilities = {};
 
-  constructor(surroundings: Surroundings) {
+  constructor(surroundings: PlaceSurroundings) {
     this.#surroundings = surroundings;
   }
 
@@ -236,7 +236,7 @@ class Door implements Disposable {
     this.#sessions.delete(sessionId);
   }
 
-  async #open(id: string, place: Place, editor: AgentContext): Promise<EditorSession> {
+  async #open(id: string, place: ServedPlace, editor: AgentContext): Promise<EditorSession> {
     const { chat } = place;
     const bridgeId = chat.bridgeId ?? chat.own?.bridgeId;
     const choices = await readChoices(chat.client, bridgeId);

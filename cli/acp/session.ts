@@ -21,22 +21,22 @@ import { inOneLine } from '../../shared/text/plain-sight.ts';
 import { isOver } from '../../shared/wire/fold.ts';
 import type { Skill } from '../../shared/wire/skills.ts';
 import { findPlan } from '../chat/plan-command.ts';
-import { insist, Session, type UnsentMessage } from '../chat/session.ts';
+import { ChatSession, insist, type UnsentMessage } from '../chat/session.ts';
 import { settingsOf } from '../chat/turn.ts';
 import { undoFiles } from '../chat/undo-files.ts';
-import type { Place } from '../server/place.ts';
+import type { ServedPlace } from '../server/place.ts';
 import { complain, describeFailure } from '../terminal/failure-text.ts';
-import { Asks } from './asks.ts';
+import { EditorAsks } from './asks.ts';
 import { ACP_LIMITS } from './limits.ts';
-import { type Choices, choose, describeSettings } from './settings.ts';
-import { Transcript } from './transcript.ts';
+import { choose, describeSettings, type EditorChoices } from './settings.ts';
+import { EditorTranscript } from './transcript.ts';
 
 /** What a session begins with. */
-export interface SessionPlace extends Place {
+export interface SessionPlace extends ServedPlace {
   readonly id: string;
   readonly editor: AgentContext;
   readonly capabilities: ClientCapabilities;
-  readonly choices: Choices;
+  readonly choices: EditorChoices;
 }
 
 /** A prompt whose answer is not over. */
@@ -54,9 +54,9 @@ class OpenPrompt {
 
 export class EditorSession implements Disposable {
   readonly #place: SessionPlace;
-  readonly #session: Session;
-  readonly #transcript: Transcript;
-  readonly #asks: Asks;
+  readonly #session: ChatSession;
+  readonly #transcript: EditorTranscript;
+  readonly #asks: EditorAsks;
   readonly #ended = new AbortController();
   readonly #prompts = new Set<OpenPrompt>();
   /** While it is not 0, nothing is sent: what is not known yet belongs in front of it. */
@@ -75,8 +75,8 @@ export class EditorSession implements Disposable {
     const { id, chat, capabilities, folder } = place;
     this.#place = place;
     this.#mode = chat.mode;
-    this.#transcript = new Transcript(folder);
-    this.#asks = new Asks({
+    this.#transcript = new EditorTranscript(folder);
+    this.#asks = new EditorAsks({
       ...place,
       sessionId: id,
       hasForms: Boolean(capabilities.elicitation?.form),
@@ -84,7 +84,7 @@ export class EditorSession implements Disposable {
       say: (words) => this.#say(words),
     });
     if (chat.conversationId !== undefined) this.#holds = 1;
-    this.#session = new Session(chat, (event) => this.#change(event));
+    this.#session = new ChatSession(chat, (event) => this.#change(event));
   }
 
   get settings() {

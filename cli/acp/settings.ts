@@ -6,12 +6,15 @@ import { isForChats, listModes, type ModeChoice } from '../chat/choices.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 
 /** What can be chosen, as of the session's beginning. */
-export interface Choices {
+export interface EditorChoices {
   readonly modes: readonly ModeChoice[];
   readonly models: readonly ModelInfo[];
 }
 
-export async function readChoices(client: Client, bridgeId: string | undefined): Promise<Choices> {
+export async function readChoices(
+  client: Client,
+  bridgeId: string | undefined,
+): Promise<EditorChoices> {
   const [modes, { items }] = await Promise.all([listModes(client, bridgeId), client.listModels()]);
   return { modes, models: items.filter(isForChats) };
 }
@@ -19,7 +22,7 @@ export async function readChoices(client: Client, bridgeId: string | undefined):
 /** Both forms of the mode: editors of 2026 know the one or the other. */
 export function describeSettings(
   chat: Pick<Chat, 'mode' | 'model'>,
-  { modes, models }: Choices,
+  { modes, models }: EditorChoices,
 ): { readonly modes: SessionModeState; readonly configOptions: SessionConfigOption[] } {
   const named = modes.map(({ name, description }) => ({ id: name, name, description }));
   const mode: SessionConfigOption = {
@@ -45,7 +48,7 @@ export function describeSettings(
 /** @throws {UsageError} for another setting or value than those of {@link describeSettings}. */
 export function choose(
   chat: Pick<Chat, 'mode' | 'model'>,
-  { modes, models }: Choices,
+  { modes, models }: EditorChoices,
   { name, value }: { readonly name: string; readonly value: unknown },
 ): void {
   const mode = modes.find((each) => each.name === value);

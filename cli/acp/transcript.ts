@@ -36,7 +36,7 @@ interface Spoken {
  * It compares what there is with what was sent. So it needs no event that was lost with a connection: after a snapshot
  * it sends what the snapshot has more. What a crash takes back stays sent, and what comes instead is a new message.
  */
-export class Transcript {
+export class EditorTranscript {
   readonly #folder: string;
   readonly #spoken = new Map<string, Spoken>();
   /** What was sent of each call: it as JSON, and whether it is over. */

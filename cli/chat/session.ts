@@ -41,7 +41,7 @@ export interface TakenBack {
 /** Called after each change; with the event that made it, or null for a change of the connection or of what is unsent. */
 export type OnChange = (event: ReadEvent | null) => void;
 
-export class Session {
+export class ChatSession {
   readonly chat: Chat;
   readonly #onChange: OnChange;
   /** Ends the following of the conversation. */

@@ -3,12 +3,12 @@ import type { EventStream, UndoInput } from '../../client/index.ts';
 import { nameInLine, printableLine } from '../../shared/text/plain-sight.ts';
 import type { UndoReport } from '../../shared/wire/undo.ts';
 import { RENDER_LIMITS } from '../limits.ts';
-import type { Session } from './session.ts';
+import type { ChatSession } from './session.ts';
 import { changesFiles, newUndoPreview, seeUndo } from './undo-preview.ts';
 
 /** Where a person is shown what an undo would do, and asked for it. */
 export interface UndoDesk {
-  readonly session: Session;
+  readonly session: ChatSession;
   say(words: string): void;
   /** Asks for a clear yes. */
   confirm(words: string): Promise<boolean>;
@@ -31,7 +31,7 @@ export async function undoFiles(
 
 /** What the undo would do; undefined where it would change no file. The transcript shows why it fails. */
 export async function previewUndo(
-  { chat, view }: Session,
+  { chat, view }: ChatSession,
   wanted: UndoInput,
 ): Promise<UndoReport | undefined> {
   const preview = newUndoPreview();

@@ -17,10 +17,10 @@ import { describeFailure } from '../terminal/failure-text.ts';
 import { Interrupted } from '../terminal/interrupted.ts';
 import { ownCommand } from '../terminal/own-command.ts';
 import type { Terminal } from '../terminal/terminal.ts';
-import { type ModelSettings, OFFERED, type OfferedProvider } from './providers.ts';
+import { OFFERED, type OfferedProvider, type ProviderSettings } from './providers.ts';
 
 /** What the person chose. A `secret` is a key to keep beside config.json. */
-type ModelChoice = ModelSettings & { readonly secret?: KeptSecret };
+type ModelChoice = ProviderSettings & { readonly secret?: KeptSecret };
 
 interface KeptSecret {
   readonly file: string;
@@ -272,7 +272,7 @@ function parseVariable(text: string): KeyReference | null | Error {
 
 const MODEL_SETTINGS = ['baseUrl', 'key', 'model', 'models'] as const;
 
-function withChoice(text: string | undefined, choice: ModelSettings): string {
+function withChoice(text: string | undefined, choice: ProviderSettings): string {
   let changed = text;
   for (const name of MODEL_SETTINGS) {
     const value = choice[name];

@@ -3,7 +3,7 @@ import { Config, type KeyReference } from '../../local/config/schema.ts';
 import { PROVIDERS } from '../../shared/settings/dialects.ts';
 
 /** The settings that name a model; those that are absent are removed. */
-export type ModelSettings = Pick<Config, 'baseUrl' | 'key' | 'model' | 'models'>;
+export type ProviderSettings = Pick<Config, 'baseUrl' | 'key' | 'model' | 'models'>;
 
 export interface OfferedProvider {
   /** Of the file with the key. */
@@ -17,7 +17,7 @@ export interface OfferedProvider {
   readonly exampleModel: string;
   /** The headers of a request with the key. */
   headers(key: string): Readonly<Record<string, string>>;
-  choice(model: string, key: KeyReference): ModelSettings;
+  choice(model: string, key: KeyReference): ProviderSettings;
 }
 
 const { chat, anthropic } = PROVIDERS;

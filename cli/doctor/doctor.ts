@@ -14,7 +14,7 @@ import { describeFailure } from '../terminal/failure-text.ts';
 import { ownCommand } from '../terminal/own-command.ts';
 import type { Paint } from '../terminal/paint.ts';
 import { jsonLine, openTerminal } from '../terminal/terminal.ts';
-import { bad, type Finding, note } from './finding.ts';
+import { bad, type CheckResult, note } from './finding.ts';
 import {
   checkClock,
   checkProgram,
@@ -55,10 +55,10 @@ async function startChecks(
   options: DoctorOptions,
   { wranglerConfig }: Programs,
   ending: AbortSignal,
-): Promise<Promise<Finding[]>[]> {
+): Promise<Promise<CheckResult[]>[]> {
   const location = await findLocation(options, 'running');
   const { compatibilityDate } = await readWranglerConfig(wranglerConfig);
-  const checks: Readonly<Record<string, (signal: AbortSignal) => Promise<Finding[]>>> = {
+  const checks: Readonly<Record<string, (signal: AbortSignal) => Promise<CheckResult[]>>> = {
     program: checkProgram,
     settings: checkSettings,
     state: () => checkState(location),
@@ -73,9 +73,9 @@ async function startChecks(
 /** A check that throws has found something, and one that hangs too. */
 async function checked(
   about: string,
-  check: (signal: AbortSignal) => Promise<Finding[]>,
+  check: (signal: AbortSignal) => Promise<CheckResult[]>,
   ending: AbortSignal,
-): Promise<Finding[]> {
+): Promise<CheckResult[]> {
   const late = AbortSignal.timeout(CLI_LIMITS.checkMs);
   try {
     return await check(AbortSignal.any([ending, late]));
@@ -90,7 +90,7 @@ async function checkOwnServer(
   location: StateLocation,
   options: DoctorOptions,
   signal: AbortSignal,
-): Promise<Finding[]> {
+): Promise<CheckResult[]> {
   const isElsewhere = options.url !== undefined || options.token !== undefined;
   if (!isElsewhere && !(await findInstance(location))) {
     return [note('server', 'None runs here.', `\`${ownCommand()}\` starts one.`)];
@@ -101,7 +101,7 @@ async function checkOwnServer(
 const MARKS = { good: ['green', 'ok  '], note: ['yellow', 'note'], bad: ['red', 'bad '] } as const;
 const ABOUT_COLUMNS = 10;
 
-function textOf({ about, verdict, says, advice }: Finding, paint: Paint): string {
+function textOf({ about, verdict, says, advice }: CheckResult, paint: Paint): string {
   const [style, mark] = MARKS[verdict];
   const line = `${paint(style, mark)}  ${about.padEnd(ABOUT_COLUMNS)} ${inOneLine(says)}\n`;
   return advice === undefined ? line : `${line}${' '.repeat(ABOUT_COLUMNS + 7)}${advice}\n`;

@@ -3,7 +3,7 @@
 /** `bad`: something does not work until the advice is followed. `note`: worth knowing. */
 export type FindingVerdict = 'good' | 'note' | 'bad';
 
-export interface Finding {
+export interface CheckResult {
   /** What was looked at, in one or two words. */
   readonly about: string;
   readonly verdict: FindingVerdict;
@@ -13,14 +13,14 @@ export interface Finding {
   readonly advice?: string | undefined;
 }
 
-export function good(about: string, says: string): Finding {
+export function good(about: string, says: string): CheckResult {
   return { about, verdict: 'good', says };
 }
 
-export function note(about: string, says: string, advice?: string): Finding {
+export function note(about: string, says: string, advice?: string): CheckResult {
   return { about, verdict: 'note', says, advice };
 }
 
-export function bad(about: string, says: string, advice?: string): Finding {
+export function bad(about: string, says: string, advice?: string): CheckResult {
   return { about, verdict: 'bad', says, advice };
 }

@@ -16,12 +16,12 @@ import { isSystemError } from '../../machine/system-error.ts';
 import { MIB } from '../../shared/units.ts';
 import { CLI_LIMITS } from '../limits.ts';
 import { ownCommand } from '../terminal/own-command.ts';
-import { bad, type Finding, good, note } from './finding.ts';
+import { bad, type CheckResult, good, note } from './finding.ts';
 
 const run = promisify(execFile);
 
 /** The version, and whether this machine can run the API's runtime. */
-export async function checkProgram(signal: AbortSignal): Promise<Finding[]> {
+export async function checkProgram(signal: AbortSignal): Promise<CheckResult[]> {
   const { version, platform, arch } = process;
   const kind = IS_CLONE ? 'from a clone' : 'installed';
   const says = `Drawbridge ${OWN_VERSION}, ${kind}, on Node ${version.slice(1)} (${platform}, ${arch})`;
@@ -37,13 +37,13 @@ export async function checkProgram(signal: AbortSignal): Promise<Finding[]> {
 }
 
 /** Without an index `codebase_search` still answers. */
-function checkIndex(): Finding[] {
+function checkIndex(): CheckResult[] {
   if (loadSqlite()) return [];
   return [note('index', `${NO_SQLITE}: codebase_search reads the files at each question.`)];
 }
 
 /** config.json and the environment. Reads no key and runs no command. */
-export async function checkSettings(): Promise<Finding[]> {
+export async function checkSettings(): Promise<CheckResult[]> {
   const settings = await readSettings();
   const { path, text } = settings.source.file;
   const file = path !== undefined && text !== undefined ? path : 'no config.json';
@@ -54,7 +54,7 @@ export async function checkSettings(): Promise<Finding[]> {
 }
 
 /** It is the owner's choice, but easily forgotten. */
-function noteVectors({ embedding }: Pick<Settings, 'embedding'>): Finding[] {
+function noteVectors({ embedding }: Pick<Settings, 'embedding'>): CheckResult[] {
   if (!embedding) return [];
   const { origin } = new URL(embedding.baseUrl);
   const text = `${origin} gets the text of the indexed files, for vectors by ${embedding.model}.`;
@@ -62,7 +62,7 @@ function noteVectors({ embedding }: Pick<Settings, 'embedding'>): Finding[] {
 }
 
 /** Whether the state folder is there, readable for its owner only, of a known format, and on a disk with room. */
-export async function checkState(location: StateLocation): Promise<Finding[]> {
+export async function checkState(location: StateLocation): Promise<CheckResult[]> {
   const place = await locateState(location);
   const { serverDir } = place;
   const stats = await stat(serverDir).catch((error: unknown) => {
@@ -77,14 +77,14 @@ export async function checkState(location: StateLocation): Promise<Finding[]> {
   return [...findings, await checkDisk(serverDir)];
 }
 
-async function checkAbsentState(serverDir: string): Promise<Finding> {
+async function checkAbsentState(serverDir: string): Promise<CheckResult> {
   const above = await nearestFolder(serverDir);
   if (await isWritable(above)) return good('state', `will be made at ${serverDir}`);
   const advice = `Make ${above} writable, or give another folder with --state or XDG_STATE_HOME.`;
   return bad('state', `The state folder ${serverDir} cannot be made.`, advice);
 }
 
-function checkMode(dir: string, { mode, uid }: { mode: number; uid: number }): Finding {
+function checkMode(dir: string, { mode, uid }: { mode: number; uid: number }): CheckResult {
   if (process.getuid && uid !== process.getuid()) {
     return bad('state', `${dir} belongs to another user.`, 'Run as that user, or give --state.');
   }
@@ -92,13 +92,13 @@ function checkMode(dir: string, { mode, uid }: { mode: number; uid: number }): F
   return bad('state', `${dir} is open to other users: it holds keys.`, `chmod 700 ${dir}`);
 }
 
-async function checkFormat(dir: string): Promise<Finding> {
+async function checkFormat(dir: string): Promise<CheckResult> {
   const found = (await readKnownFormat(dir))?.format ?? 0;
   if (found === FORMAT_STEPS.length) return good('format', `${found}, of this version`);
   return note('format', `${found}: the next start upgrades the state, and keeps a backup.`);
 }
 
-async function checkDisk(dir: string): Promise<Finding> {
+async function checkDisk(dir: string): Promise<CheckResult> {
   const { bavail, bsize } = await statfs(await nearestFolder(dir));
   const free = bavail * bsize;
   const says = `${Math.floor(free / MIB)} MiB free where the state is`;
@@ -114,7 +114,7 @@ export async function checkClock(
   location: StateLocation,
   releasedOn: string,
   now = Date.now(),
-): Promise<Finding[]> {
+): Promise<CheckResult[]> {
   const time = new Date(now).toISOString();
   if (now < Date.parse(releasedOn)) {
     return [bad('clock', `It shows ${time}, before this version was made.`, SET_CLOCK)];
@@ -137,7 +137,7 @@ export const SET_CLOCK =
   'Set the clock, best by network time (timedatectl set-ntp true): tokens are checked by it.';
 
 /** What keeps the bridge from working in the folder, and how commands are confined there. */
-export async function checkWorkspace(location: StateLocation): Promise<Finding[]> {
+export async function checkWorkspace(location: StateLocation): Promise<CheckResult[]> {
   const place = await locateState(location);
   const { findObstacles } = await import('../../bridge/quarantine/obstacles.ts');
   const { readRules } = await import('../../bridge/admission/rules.ts');
@@ -154,7 +154,7 @@ export async function checkWorkspace(location: StateLocation): Promise<Finding[]
 }
 
 /** Hooks that the owner may believe to run. */
-async function checkHooks({ workspaceDir, projectDir }: StatePlace): Promise<Finding[]> {
+async function checkHooks({ workspaceDir, projectDir }: StatePlace): Promise<CheckResult[]> {
   const { findHooks } = await import('../../bridge/hooks/find.ts');
   const { Workspace } = await import('../../bridge/workspace/workspace.ts');
   const workspace = await Workspace.open(workspaceDir);
@@ -170,7 +170,7 @@ async function checkHooks({ workspaceDir, projectDir }: StatePlace): Promise<Fin
   return [note('hooks', `${says}.`, `\`${ownCommand('hooks')}\` lists them.`)];
 }
 
-async function checkSandbox({ workspaceDir, projectDir }: StatePlace): Promise<Finding> {
+async function checkSandbox({ workspaceDir, projectDir }: StatePlace): Promise<CheckResult> {
   const { probeConfinement } = await import('../../bridge/sandbox/proof/confine.ts');
   const { readReadable, stateFolders } = await import('../../bridge/sandbox/view/owners-choice.ts');
   const confinement = await probeConfinement({

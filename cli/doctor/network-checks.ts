@@ -11,14 +11,14 @@ import { parseModelTable } from '../../shared/settings/models.ts';
 import { CLI_LIMITS } from '../limits.ts';
 import type { Target } from '../target/target.ts';
 import { certificateAdvice } from '../terminal/failure-text.ts';
-import { bad, type Finding, good, note } from './finding.ts';
+import { bad, type CheckResult, good, note } from './finding.ts';
 import { SET_CLOCK } from './machine-checks.ts';
 
 /** Whether the API answers, takes the token, shares our time, and whether streams come through as they are sent. */
 export async function checkServer(
   { url, token }: Pick<Target, 'url' | 'token'>,
   signal: AbortSignal,
-): Promise<Finding[]> {
+): Promise<CheckResult[]> {
   const headers = { authorization: `Bearer ${token}` };
   const answer = await ask(`${url.replace(/\/+$/, '')}/api/v1/me`, headers, signal);
   if ('failure' in answer) {
@@ -45,7 +45,7 @@ async function checkStream(
   url: string,
   headers: Readonly<Record<string, string>>,
   signal: AbortSignal,
-): Promise<Finding> {
+): Promise<CheckResult> {
   try {
     const response = await fetch(`${url.replace(/\/+$/, '')}/health/stream`, { headers, signal });
     const arrivals: number[] = [];
@@ -63,8 +63,8 @@ const UNBUFFERED =
   'Switch off buffering and compression for it in the proxy: nginx `proxy_buffering off; gzip off;`, Caddy `flush_interval -1`.';
 
 /** Whether each model server can be reached and takes its key. Reads keys as a start of the server does. */
-export async function checkModels(signal: AbortSignal): Promise<Finding[]> {
-  const warnings: Finding[] = [];
+export async function checkModels(signal: AbortSignal): Promise<CheckResult[]> {
+  const warnings: CheckResult[] = [];
   const warn = (line: string) => void warnings.push(note('settings', line));
   const { model } = await openServerSettings(await readSettings(), warn, signal);
   const servers = serversOf(model);
@@ -96,7 +96,7 @@ function serversOf(model: ModelSettings): ModelServer[] {
 async function checkModelServer(
   { baseUrl, headers }: ModelServer,
   signal: AbortSignal,
-): Promise<Finding[]> {
+): Promise<CheckResult[]> {
   const name = new URL(baseUrl).origin; // Without a user's name and password.
   const answer = await ask(`${baseUrl.replace(/\/+$/, '')}/models`, headers, signal);
   if ('failure' in answer) {
@@ -122,7 +122,7 @@ function adviceOn(failure: string): string | undefined {
 }
 
 /** Two clocks that differ by minutes make tokens expire early, or not be valid yet. */
-function checkDate(name: string, date: number): Finding[] {
+function checkDate(name: string, date: number): CheckResult[] {
   const offMs = Date.now() - date;
   if (Number.isNaN(offMs) || Math.abs(offMs) < CLI_LIMITS.clockSlackMs) return [];
   const [here, there] = [Date.now(), date].map((time) => new Date(time).toISOString());

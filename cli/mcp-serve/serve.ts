@@ -15,14 +15,14 @@ import * as z from 'zod';
 import { ClientError } from '../../client/index.ts';
 import { OWN_VERSION } from '../../local/own-root.ts';
 import { LocalError } from '../../machine/local-error.ts';
-import { openPlace, type Surroundings } from '../server/place.ts';
+import { openPlace, type PlaceSurroundings } from '../server/place.ts';
 import { describeFailure } from '../terminal/failure-text.ts';
 import { openTerminal } from '../terminal/terminal.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 import { type AgentTool, TOOLS } from './tools.ts';
 
 /** Serves until the client closes stdin. Agents go on at the server. */
-export async function serveMcp(place: Omit<Surroundings, 'terminal'>): Promise<void> {
+export async function serveMcp(place: Omit<PlaceSurroundings, 'terminal'>): Promise<void> {
   const terminal = openTerminal(process, process.env, { machine: true });
   const server = newServer({ ...place, terminal });
   await server.connect(new StdioServerTransport());
@@ -30,7 +30,7 @@ export async function serveMcp(place: Omit<Surroundings, 'terminal'>): Promise<v
   await server.close();
 }
 
-function newServer(surroundings: Surroundings): Server {
+function newServer(surroundings: PlaceSurroundings): Server {
   const about = { name: 'drawbridge', title: 'Drawbridge', version: OWN_VERSION };
   const server = new Server(about, {
     capabilities: { tools: {} },

@@ -16,7 +16,7 @@ import { mintTokenFor } from '../../local/state/state.ts';
 import { openFormat } from '../../local/state/upgrade.ts';
 import { LocalError } from '../../machine/local-error.ts';
 import { isOver } from '../../shared/wire/fold.ts';
-import type { Confinement } from '../../shared/wire/tunnel.ts';
+import type { ReportedConfinement } from '../../shared/wire/tunnel.ts';
 import { findSignedIn, notSignedIn } from '../target/signed-in.ts';
 import { ownCommand } from '../terminal/own-command.ts';
 import type { Terminal } from '../terminal/terminal.ts';
@@ -29,7 +29,7 @@ export interface Joined {
   readonly url: string;
   /** Null at a Drawbridge elsewhere, which has its own. */
   readonly model: string | null;
-  readonly confinement: Confinement;
+  readonly confinement: ReportedConfinement;
   /** For the person; mostly none. */
   readonly notices: readonly string[];
 }

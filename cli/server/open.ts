@@ -4,7 +4,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
-import { createClient, type Endpoint } from '../../client/index.ts';
+import { type ClientOptions, createClient } from '../../client/index.ts';
 import type { Programs } from '../../local/server/worker.ts';
 import { plainUrl, readRemote } from '../../local/state/logins.ts';
 import {
@@ -143,7 +143,7 @@ async function foreignPage(url: string, where: Where): Promise<Page> {
 }
 
 /** A new invitation into the caller's own account. */
-async function linkTo(endpoint: Endpoint): Promise<string> {
+async function linkTo(endpoint: ClientOptions): Promise<string> {
   const { secret } = await createClient(endpoint).createInvitation();
   if (/^dbi_[\w-]{43}$/.test(secret)) return `${plainUrl(endpoint.url)}/#join=${secret}`;
   throw new LocalError(

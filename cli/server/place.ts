@@ -21,14 +21,14 @@ export interface DoorOptions extends TargetOptions {
 }
 
 /** What all chats of one such program share. */
-export interface Surroundings {
+export interface PlaceSurroundings {
   readonly options: DoorOptions;
   readonly programs: Programs;
   /** Its words go to stderr: stdout is the protocol's. */
   readonly terminal: Terminal;
 }
 
-export interface Place {
+export interface ServedPlace {
   readonly chat: Chat;
   /** The workspace as its bridge names it: a folder of the bridge's machine. */
   readonly folder: string;
@@ -45,10 +45,10 @@ export interface Place {
  * @throws {UsageError | LocalError | ClientError} with what to do.
  */
 export async function openPlace(
-  surroundings: Surroundings,
+  surroundings: PlaceSurroundings,
   cwd: string,
   conversation?: string,
-): Promise<Place> {
+): Promise<ServedPlace> {
   const { options, terminal } = surroundings;
   const at = folderFor(options, cwd);
   const joined = options.url === undefined ? await connect(at, surroundings) : undefined;
@@ -78,7 +78,7 @@ function folderFor({ workspace }: DoorOptions, cwd: string): string {
 }
 
 /** The client of an account. */
-export interface Account {
+export interface PlaceAccount {
   readonly client: Client;
   /** The bridge of the folder that was named. */
   readonly bridgeId?: string;
@@ -86,9 +86,9 @@ export interface Account {
 
 /** Connects no folder. Undefined if a folder is named that was never connected: no conversation is of it. */
 export async function openAccount(
-  surroundings: Surroundings,
+  surroundings: PlaceSurroundings,
   cwd?: string,
-): Promise<Account | undefined> {
+): Promise<PlaceAccount | undefined> {
   const { options } = surroundings;
   if (cwd === undefined) return { client: createClient(await findTarget(options)) };
   const at = folderFor(options, cwd);
@@ -106,7 +106,7 @@ export async function openAccount(
 
 async function connect(
   folder: string,
-  { options, programs, terminal }: Surroundings,
+  { options, programs, terminal }: PlaceSurroundings,
 ): Promise<Joined> {
   const location = await locationFor(folder, options);
   const joined = await joinServer({ location, programs, terminal });

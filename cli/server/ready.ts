@@ -2,7 +2,7 @@
 import type { Programs } from '../../local/server/worker.ts';
 import type { ModelSettings } from '../../local/settings.ts';
 import { inOneLine, nameInLine } from '../../shared/text/plain-sight.ts';
-import type { Confinement } from '../../shared/wire/tunnel.ts';
+import type { ReportedConfinement } from '../../shared/wire/tunnel.ts';
 import { commandLine, ownCommand } from '../terminal/own-command.ts';
 
 export interface Ready {
@@ -11,7 +11,7 @@ export interface Ready {
   readonly token: string;
   /** Null without a bridge, as is `confinement`. */
   readonly bridgeId: string | null;
-  readonly confinement: Confinement | null;
+  readonly confinement: ReportedConfinement | null;
   readonly model: ModelNames;
   /** Undefined for the workspace's default state folder. */
   readonly stateDir: string | undefined;
@@ -84,7 +84,7 @@ function bridgeText({ bridgeId }: Ready): string {
 }
 
 /** Whether and how the commands of a bridge are confined. */
-export function confinementText(confinement: Confinement | null): string {
+export function confinementText(confinement: ReportedConfinement | null): string {
   switch (confinement?.kind) {
     case undefined:
       return 'the agent cannot run any';

@@ -13,7 +13,7 @@ import { openProjectState, openServerState, readUserToken } from '../../local/st
 import { openFormat } from '../../local/state/upgrade.ts';
 import { LocalError } from '../../machine/local-error.ts';
 import { inOneLine } from '../../shared/text/plain-sight.ts';
-import type { Confinement } from '../../shared/wire/tunnel.ts';
+import type { ReportedConfinement } from '../../shared/wire/tunnel.ts';
 import { MOVE_HELP } from '../setup/connect/connect.ts';
 import {
   addLocationOptions,
@@ -139,7 +139,7 @@ async function joinRunning(
   throw new LocalError('failed', 'The server that this folder was connected to stopped.');
 }
 
-function confinementOf(project: ProjectReport | undefined): Confinement | null {
+function confinementOf(project: ProjectReport | undefined): ReportedConfinement | null {
   return project?.bridge.state === 'connected' ? project.bridge.confinement : null;
 }
 

@@ -1,6 +1,6 @@
 /** `drawbridge quarantine`: lists, shows, restores and removes what the bridge has put into quarantine. */
 import type { Command } from 'commander';
-import type { StoredRecord } from '../../bridge/quarantine/store.ts';
+import type { StoredManifest } from '../../bridge/quarantine/store.ts';
 import { locateState } from '../../local/state/folder.ts';
 import { LocalError } from '../../machine/local-error.ts';
 import { printableLine } from '../../shared/text/plain-sight.ts';
@@ -90,7 +90,7 @@ async function discardOne(id: string, options: ChangeOptions): Promise<void> {
 async function find(
   id: string,
   options: LocationOptions,
-): Promise<{ record: StoredRecord; stateDir: string }> {
+): Promise<{ record: StoredManifest; stateDir: string }> {
   const { listRecords } = await import('../../bridge/quarantine/store.ts');
   const { projectDir: stateDir } = await locateState(await findLocation(options, 'kept'));
   const record = listRecords(stateDir).records.find((other) => other.id === id);
@@ -101,7 +101,7 @@ async function find(
   );
 }
 
-async function describe(terminal: Terminal, record: StoredRecord): Promise<void> {
+async function describe(terminal: Terminal, record: StoredManifest): Promise<void> {
   const { keptThings } = await import('../../bridge/quarantine/restoring.ts');
   terminal.writeOut(`${lineOf(record)}\n`);
   for (const { item, what } of await keptThings(record)) {
@@ -110,7 +110,7 @@ async function describe(terminal: Terminal, record: StoredRecord): Promise<void>
   }
 }
 
-function lineOf({ id, created, items, command }: StoredRecord): string {
+function lineOf({ id, created, items, command }: StoredManifest): string {
   const things = items.length === 1 ? '1 thing' : `${items.length} things`;
   const after = command === null ? 'found later' : `after: ${shortLine(command)}`;
   return [id, created, things, after].join('  ');

@@ -13,7 +13,7 @@ import { HOUR } from '../../shared/units.ts';
 import { isDelta } from '../../shared/wire/events.ts';
 import { Mode } from '../../shared/wire/modes.ts';
 import type { Chat } from '../chat/chat.ts';
-import { Session } from '../chat/session.ts';
+import { ChatSession } from '../chat/session.ts';
 import { editorIn, openEditor, USUAL_EDITOR } from '../terminal/editor.ts';
 import { EXIT } from '../terminal/exit-codes.ts';
 import type { EndSignal } from '../terminal/terminal.ts';
@@ -27,7 +27,7 @@ import { MainScreen } from './main-screen.ts';
 import { ActivityLine, SPIN_MS } from './status/activity.ts';
 import { Footer } from './status/footer.ts';
 import { ProcessCount } from './status/processes.ts';
-import { Surroundings } from './status/surroundings.ts';
+import { StatusSurroundings } from './status/surroundings.ts';
 import { markdownTheme } from './theme.ts';
 import { CodeColours } from './transcript/code-colours.ts';
 import type { Look } from './transcript/look.ts';
@@ -36,13 +36,13 @@ import { Transcript } from './transcript/transcript.ts';
 export class App {
   readonly #tui = new MainScreen(new ProcessTerminal());
   readonly #look: Look;
-  readonly #session: Session;
+  readonly #session: ChatSession;
   readonly #transcript: Transcript;
   readonly #writer: Writer;
   /** Has the composer, or the dialog in its place. */
   readonly #slot: DialogSlot;
   readonly #attention: Attention;
-  readonly #around = new Surroundings();
+  readonly #around = new StatusSurroundings();
   readonly #processes = new ProcessCount(
     () => this.#session,
     () => this.#tui.requestRender(),
@@ -77,7 +77,7 @@ export class App {
       handOver: (work) => this.#lend(work),
     });
     for (const image of chat.images) this.#writer.attachments.add(image, 'of the command');
-    this.#session = new Session(chat, (event) => this.#show(event));
+    this.#session = new ChatSession(chat, (event) => this.#show(event));
     this.#slot = new DialogSlot(this.#dialogDesk, this.#writer.composer);
     const { terminal } = this.#tui;
     this.#attention = new Attention({ terminal, env: process.env, nowMs });

@@ -3,7 +3,7 @@ import type { Ending } from '../../worker/words/ending.ts';
 import type { Wire } from '../../worker/words/word-stream.ts';
 
 /** `Run` is the Worker's own value for a started run. */
-export interface ChatCore<Run extends Begun = Begun> {
+export interface ChatCore<Run extends BegunCall = BegunCall> {
   /** The names of the models that chat. */
   models(): readonly string[];
   /** Reads bytes within the bounds of a body. */
@@ -17,7 +17,7 @@ export interface ChatCore<Run extends Begun = Begun> {
   stream(begun: Run, form: Form): ReadableStream<Uint8Array>;
 }
 
-export interface Begun {
+export interface BegunCall {
   readonly caller: { readonly conversationId: string };
   readonly responseId: string;
 }

@@ -11,7 +11,7 @@ import { LOCAL_LIMITS } from '../limits.ts';
 import type { KeyReference } from './schema.ts';
 
 /** A key that a setting refers to. */
-export interface KeyRequest {
+export interface NeededKey {
   readonly reference: KeyReference;
   /** The setting: `models[0].key`. */
   readonly place: string;
@@ -26,7 +26,7 @@ export interface KeyRequest {
  * The key itself.
  * @throws {LocalError} if there is no key, or if it is no single line. The message never has a part of it.
  */
-export async function openKey(request: KeyRequest, signal: AbortSignal): Promise<string> {
+export async function openKey(request: NeededKey, signal: AbortSignal): Promise<string> {
   const { reference, env } = request;
   if ('env' in reference) {
     const key = (env[reference.env] ?? '').trim();
@@ -37,7 +37,7 @@ export async function openKey(request: KeyRequest, signal: AbortSignal): Promise
   return await runKeyCommand(reference.command, request, signal);
 }
 
-async function readKeyFile(name: string, request: KeyRequest): Promise<string> {
+async function readKeyFile(name: string, request: NeededKey): Promise<string> {
   const path = name.startsWith('~/')
     ? join(homedir(), name.slice(2))
     : resolve(request.folder, name);
@@ -68,7 +68,7 @@ function reasonOf(error: unknown): string {
 /** Its errors do not show what the program printed: that may be a part of the key. */
 async function runKeyCommand(
   command: readonly string[],
-  request: KeyRequest,
+  request: NeededKey,
   signal: AbortSignal,
 ): Promise<string> {
   const [program = '', ...args] = command;
@@ -95,7 +95,7 @@ interface Printed {
  */
 async function runForText(
   [program, ...args]: readonly [string, ...string[]],
-  { env, folder: cwd }: KeyRequest,
+  { env, folder: cwd }: NeededKey,
   signal: AbortSignal,
 ): Promise<Printed> {
   return await new Promise((resolve) => {
@@ -156,7 +156,7 @@ function killGroup(pid: number | undefined): void {
 }
 
 /** A key goes into an HTTP header: one line of visible ASCII. */
-function requireKey(text: string, request: KeyRequest, what: string): string {
+function requireKey(text: string, request: NeededKey, what: string): string {
   const key = text.trim();
   if (key === '') throw refuse(request, `${what} is empty`);
   if (/[\r\n]/.test(key))
@@ -166,6 +166,6 @@ function requireKey(text: string, request: KeyRequest, what: string): string {
   throw refuse(request, `${what} is no key: a key has only visible ASCII characters and no spaces`);
 }
 
-function refuse({ place }: KeyRequest, reason: string, cause?: unknown): LocalError {
+function refuse({ place }: NeededKey, reason: string, cause?: unknown): LocalError {
   return new LocalError('refused', `config.json, ${place}: ${reason}.`, { cause });
 }

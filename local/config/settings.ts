@@ -7,7 +7,7 @@ import type { Mode } from '../../shared/wire/modes.ts';
 import { Preset } from '../../shared/wire/preset.ts';
 import { type ModelSettings, readModelSettings, readWorkerSettings } from '../settings.ts';
 import { type ConfigFile, readConfig } from './config-file.ts';
-import { type KeyRequest, openKey } from './keys.ts';
+import { type NeededKey, openKey } from './keys.ts';
 import {
   type Config,
   choosesDemo,
@@ -146,7 +146,7 @@ function embeddingOf(
 function opener({
   path,
   ...request
-}: Pick<KeyRequest, 'reference' | 'place' | 'env'> & Pick<ConfigFile, 'path'>) {
+}: Pick<NeededKey, 'reference' | 'place' | 'env'> & Pick<ConfigFile, 'path'>) {
   const folder = dirname(path ?? '/');
   return (signal: AbortSignal) => openKey({ ...request, folder, onWarning: () => {} }, signal);
 }

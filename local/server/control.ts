@@ -2,7 +2,7 @@
 import * as z from 'zod';
 import { IndexReport } from '../../machine/bridge-status.ts';
 import { sha256 } from '../../machine/hash.ts';
-import { Confinement } from '../../shared/wire/tunnel.ts';
+import { ReportedConfinement } from '../../shared/wire/tunnel.ts';
 
 export const ControlRequest = z.discriminatedUnion('ask', [
   z.object({ ask: z.literal('status') }),
@@ -24,7 +24,7 @@ export type ControlRequest = z.infer<typeof ControlRequest>;
 /** `missing`: the folder was deleted or moved. `failed`: the bridge stopped and is not started again. */
 export const BridgeReport = z.discriminatedUnion('state', [
   z.object({ state: z.literal('starting') }),
-  z.object({ state: z.literal('connected'), confinement: Confinement }),
+  z.object({ state: z.literal('connected'), confinement: ReportedConfinement }),
   z.object({ state: z.literal('away'), reason: z.string() }),
   z.object({ state: z.literal('failed'), reason: z.string() }),
   z.object({ state: z.literal('missing') }),

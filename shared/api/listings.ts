@@ -7,7 +7,7 @@ import { DefinitionList } from '../wire/definitions.ts';
 import { McpServerReport } from '../wire/mcp-servers.ts';
 import { Effect } from '../wire/modes.ts';
 import { Skill } from '../wire/skills.ts';
-import { Confinement } from '../wire/tunnel.ts';
+import { ReportedConfinement } from '../wire/tunnel.ts';
 import { DeleteAfterHours } from './requests.ts';
 
 /** `GET me`. */
@@ -71,7 +71,7 @@ export const BridgeInfo = z.object({
   /** Of a shared bridge, only the folder's name. */
   workspacePath: z.string(),
   tools: z.array(z.string()),
-  confinement: Confinement,
+  confinement: ReportedConfinement,
   /** The bridge of another account, whose owner lets this one use it. It takes no message that does not name it. */
   shared: z.literal(true).optional(),
 });

@@ -4,7 +4,7 @@ import { printable, shorten } from '../text/plain-sight.ts';
 import { SHOWN_LIMITS } from './limits.ts';
 
 /** Text of one look. */
-export interface Piece {
+export interface StyledText {
   readonly text: string;
   readonly look: TextLook;
 }
@@ -24,12 +24,12 @@ export function lastLines(output: string, count: number): LastLines {
 }
 
 /** The pieces of a text of few lines. Every control sequence that is no colour is removed. */
-export function piecesOf(text: string): Piece[] {
+export function piecesOf(text: string): StyledText[] {
   const lines = text.split('\n').map((line) => shorten(lastState(recent(line)), MAX_LINE));
   // The codes of each change stand between the texts before and after it.
   const [first = '', ...changes] = lines.join('\n').split(COLOURS);
   let look = PLAIN;
-  const pieces: Piece[] = [{ text: printable(first), look }];
+  const pieces: StyledText[] = [{ text: printable(first), look }];
   for (let at = 0; at < changes.length; at += 2) {
     look = changedLook(look, changes[at] ?? '');
     pieces.push({ text: printable(changes[at + 1] ?? ''), look });

@@ -25,7 +25,7 @@ const DOCUMENT_TYPES = {
   reasoning: { hasText: true, voice: 'reasoning', finishedBy: null },
 } as const satisfies Record<string, DocumentFacts>;
 
-export type DocumentType = keyof typeof DOCUMENT_TYPES;
+type DocumentType = keyof typeof DOCUMENT_TYPES;
 
 export const documentTypes = Object.keys(DOCUMENT_TYPES) as DocumentType[];
 

@@ -122,12 +122,12 @@ export const ApprovalAnswer = z.object({
 export type ApprovalAnswer = z.infer<typeof ApprovalAnswer>;
 
 /** The sandbox for commands on the machine. */
-export const Confinement = z.object({
+export const ReportedConfinement = z.object({
   kind: z.enum(['bubblewrap', 'none']),
   /** One sentence: what the sandbox does, or why there is none. */
   detail: z.string(),
 });
-export type Confinement = z.infer<typeof Confinement>;
+export type ReportedConfinement = z.infer<typeof ReportedConfinement>;
 
 /** The end of a selection that was cut to `EDITOR_LIMITS.maxSelectedChars`, as the CLIs of both families mark it. */
 export const SELECTION_CUT = '... [TRUNCATED]';
@@ -200,7 +200,7 @@ const Hello = z.object({
   /** New with every start of the bridge process. */
   bootId: z.uuid(),
   tools: z.array(z.string().max(REQUEST_LIMITS.maxNameChars)).max(TUNNEL_LIMITS.maxTools),
-  confinement: Confinement,
+  confinement: ReportedConfinement,
   context: MachineContext,
   /** The digest of the set that the bridge offers; absent if it offers nothing. */
   offers: z.string().optional(),

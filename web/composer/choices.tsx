@@ -4,7 +4,7 @@ import { ClientError } from '../../client/index.ts';
 import { folderName } from '../conversations/folder-name.ts';
 import { useLive } from '../live.ts';
 import { keepChoice, lastChoice } from '../parts/last-choice.ts';
-import { type Account, LIST } from '../store/account.ts';
+import { LIST, type PageAccount } from '../store/account.ts';
 import { shortTime } from '../words/short.ts';
 import { words } from '../words/words.ts';
 import { skillCommands } from './commands.ts';
@@ -45,7 +45,7 @@ function Options({ name, label, options, onChoice }: ChoiceProps) {
 }
 
 interface Props {
-  readonly account: Account;
+  readonly account: PageAccount;
 }
 
 interface AtBridge {

@@ -3,15 +3,15 @@
 import type { Skill } from '../../shared/wire/skills.ts';
 import { download } from '../parts/download.ts';
 import { go } from '../route.ts';
-import type { Account } from '../store/account.ts';
+import type { PageAccount } from '../store/account.ts';
 import type { Thread } from '../store/thread.ts';
 import { words } from '../words/words.ts';
 
-export interface Command {
+export interface ComposerCommand {
   readonly name: string;
   readonly help: string;
   /** Absent for one that the composer itself does. */
-  run?(account: Account, thread: Thread | undefined): Promise<void> | void;
+  run?(account: PageAccount, thread: Thread | undefined): Promise<void> | void;
   /** What it puts into the field: a skill or a command of the machine, whose message goes on with what it works on. */
   readonly text?: string;
   /** The mode that it chooses. */
@@ -20,11 +20,11 @@ export interface Command {
   readonly needsThread?: true;
 }
 
-const MODES: readonly Command[] = Object.entries(words.modes).map(([mode, name]) => ({
+const MODES: readonly ComposerCommand[] = Object.entries(words.modes).map(([mode, name]) => ({
   ...{ name: mode, mode, help: `${words.mode}: ${name}` },
 }));
 
-const COMMANDS: readonly Command[] = [
+const COMMANDS: readonly ComposerCommand[] = [
   { name: 'new', help: words.newConversation, run: () => go({ at: 'new' }) },
   { name: 'inbox', help: words.inbox, run: () => go({ at: 'inbox' }) },
   { name: 'settings', help: words.settings, run: () => go({ at: 'settings' }) },
@@ -61,8 +61,8 @@ const COMMANDS: readonly Command[] = [
 export function commandsFor(
   text: string,
   isInThread: boolean,
-  skills: readonly Command[],
-): readonly Command[] {
+  skills: readonly ComposerCommand[],
+): readonly ComposerCommand[] {
   const [, typed] = /^\/([\w.:-]*)$/.exec(text) ?? [];
   return typed === undefined
     ? []
@@ -72,7 +72,7 @@ export function commandsFor(
 }
 
 /** The machine's own, for a person. */
-export function skillCommands(skills: readonly Skill[]): readonly Command[] {
+export function skillCommands(skills: readonly Skill[]): readonly ComposerCommand[] {
   return skills
     .filter(({ callers }) => callers !== 'model')
     .map(({ name, description: help }) => ({ name, help, text: `/${name} ` }));

@@ -3,18 +3,18 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { type ChatInput, ClientError, type FoundFile } from '../../client/index.ts';
 import { useLive } from '../live.ts';
 import { go, placeOf } from '../route.ts';
-import { type Account, LIST } from '../store/account.ts';
+import { LIST, type PageAccount } from '../store/account.ts';
 import { THREAD, type Thread } from '../store/thread.ts';
 import { words } from '../words/words.ts';
 import { MachineState, Machines, Models, Modes } from './choices.tsx';
-import type { Command } from './commands.ts';
+import type { ComposerCommand } from './commands.ts';
 import { readDraft, writeDraft } from './draft.ts';
 import { fits, type Picture, picturesIn } from './images.ts';
 import { attributesOf, OfferList, useOffers } from './offers.tsx';
 import { Pending } from './pending.tsx';
 
 interface Props {
-  readonly account: Account;
+  readonly account: PageAccount;
   /** Absent: the first message begins a conversation. */
   readonly thread?: Thread;
 }
@@ -67,7 +67,7 @@ export function Composer({ account, thread }: Props) {
     findFiles: (query, signal) => findFiles(account, bridgeOf(thread, form.current), query, signal),
     onWritten: (text) => writeDraft(place, text),
   });
-  const run = async (command: Command) => {
+  const run = async (command: ComposerCommand) => {
     take(command.text ?? '', pictures);
     const mode = form.current?.elements.namedItem('mode');
     if (command.mode !== undefined && mode instanceof HTMLSelectElement) mode.value = command.mode;
@@ -214,7 +214,7 @@ function bridgeOf(thread: Thread | undefined, form: HTMLFormElement | null): str
 
 /** Nothing where the machine cannot be asked. */
 async function findFiles(
-  { client, bridges }: Account,
+  { client, bridges }: PageAccount,
   bridgeId: string | undefined,
   query: string,
   signal: AbortSignal,

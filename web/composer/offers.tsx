@@ -5,7 +5,7 @@ import type { FoundFile } from '../../client/index.ts';
 import { mentionOf, openMention } from '../../shared/text/mention-text.ts';
 import { isSubsequence } from '../../shared/text/subsequence.ts';
 import { words } from '../words/words.ts';
-import { type Command, commandsFor } from './commands.ts';
+import { type ComposerCommand, commandsFor } from './commands.ts';
 
 interface Offer {
   readonly name: string;
@@ -18,8 +18,8 @@ interface Offer {
 interface Offering {
   readonly field: RefObject<HTMLTextAreaElement | null>;
   readonly isInThread: boolean;
-  skills(): readonly Command[];
-  run(command: Command): void;
+  skills(): readonly ComposerCommand[];
+  run(command: ComposerCommand): void;
   /** What of the machine's workspace fits the text. Rejects only once the signal has aborted. */
   findFiles(query: string, signal: AbortSignal): Promise<readonly FoundFile[]>;
   /** An offer has changed the text of the field. */
@@ -107,7 +107,7 @@ function writtenIn(field: HTMLTextAreaElement | null) {
   return { text, cursor, mention: openMention(text.slice(0, cursor)) };
 }
 
-function commandOffer(command: Command, run: Offering['run']): Offer {
+function commandOffer(command: ComposerCommand, run: Offering['run']): Offer {
   return { name: `/${command.name}`, help: command.help, take: () => run(command) };
 }
 

@@ -1,9 +1,9 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { ConversationInfo } from '../../client/index.ts';
-import type { Account } from '../store/account.ts';
+import type { PageAccount } from '../store/account.ts';
 
 /** The server's answer for words and for the archive; undefined where the account's own list shows everything. */
-export function useFound(account: Account, search: string, archived: boolean) {
+export function useFound(account: PageAccount, search: string, archived: boolean) {
   const [found, setFound] = useState<{ items: readonly ConversationInfo[] }>();
   useEffect(() => {
     if (search.trim() === '' && !archived) return setFound(undefined);

@@ -3,8 +3,8 @@ import { useState } from 'preact/hooks';
 import type { ConversationInfo } from '../../client/index.ts';
 import { inOneLine } from '../../shared/text/plain-sight.ts';
 import { useLive } from '../live.ts';
-import { linkTo, type Place } from '../route.ts';
-import { type Account, LIST, waitingIn } from '../store/account.ts';
+import { linkTo, type PagePlace } from '../route.ts';
+import { LIST, type PageAccount, waitingIn } from '../store/account.ts';
 import { shortTime } from '../words/short.ts';
 import { words } from '../words/words.ts';
 import { folderName } from './folder-name.ts';
@@ -13,8 +13,8 @@ import { RowMenu } from './row-menu.tsx';
 import { Subagents } from './subagents.tsx';
 
 interface Props {
-  readonly account: Account;
-  readonly place: Place;
+  readonly account: PageAccount;
+  readonly place: PagePlace;
 }
 
 export function List({ account, place }: Props) {
@@ -76,7 +76,7 @@ function groupsOf(items: readonly ConversationInfo[]) {
 
 interface RowProps {
   readonly item: ConversationInfo;
-  readonly account: Account;
+  readonly account: PageAccount;
   readonly isOpen: boolean;
 }
 

@@ -4,13 +4,13 @@ import type { ConversationInfo } from '../../client/index.ts';
 import { REQUEST_LIMITS } from '../../shared/limits.ts';
 import { download } from '../parts/download.ts';
 import { go, placeOf } from '../route.ts';
-import { type Account, LIST } from '../store/account.ts';
+import { LIST, type PageAccount } from '../store/account.ts';
 import { words } from '../words/words.ts';
 import { stopAnswers } from './stop.ts';
 
 interface Props {
   readonly item: ConversationInfo;
-  readonly account: Account;
+  readonly account: PageAccount;
 }
 
 export function RowMenu({ item, account }: Props) {
@@ -61,7 +61,7 @@ export function RowMenu({ item, account }: Props) {
 /** What a person can do with a conversation, wherever it is offered. */
 export function actionsOf(
   { id, title, archived, agent, running }: ConversationInfo,
-  account: Account,
+  account: PageAccount,
 ) {
   const { client } = account;
   const change = async (patch: { title?: string; archived?: boolean }) => {

@@ -1,6 +1,6 @@
 /** `<drawbridge-thread>`: a conversation in the page of an app. The package has it as `drawbridge-client/embed`. */
 import { render } from 'preact';
-import type { Endpoint } from '../../client/index.ts';
+import type { ClientOptions } from '../../client/index.ts';
 import { thread as german } from '../words/de.ts';
 import { thread as english } from '../words/en.ts';
 import { speak, words } from '../words/thread.ts';
@@ -20,7 +20,7 @@ export type ConversationEvent = CustomEvent<{ readonly id: string }>;
  */
 export class DrawbridgeThread extends HTMLElement {
   static readonly observedAttributes = ['server', 'conversation', 'mode', 'model', 'bridge'];
-  #token: Endpoint['token'] = '';
+  #token: ClientOptions['token'] = '';
 
   constructor() {
     super();
@@ -46,11 +46,11 @@ export class DrawbridgeThread extends HTMLElement {
   }
 
   /** A token of the app's user, or a function that gives one, as `createClient` takes it. No attribute has it. */
-  get token(): Endpoint['token'] {
+  get token(): ClientOptions['token'] {
     return this.#token;
   }
 
-  set token(token: Endpoint['token']) {
+  set token(token: ClientOptions['token']) {
     this.#token = token;
     this.#show();
   }

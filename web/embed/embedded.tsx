@@ -1,6 +1,6 @@
 /** The content of the element: a thread with a composer, or what is in the way of one. */
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import type { ClientError, Endpoint } from '../../client/index.ts';
+import type { ClientError, ClientOptions } from '../../client/index.ts';
 import { Pending } from '../composer/pending.tsx';
 import { useLive } from '../live.ts';
 import { THREAD, Thread } from '../store/thread.ts';
@@ -13,7 +13,7 @@ import { newHost } from './host.tsx';
 
 interface Props extends Pick<ComposerProps, 'settings' | 'onConversation'> {
   readonly server: string;
-  readonly token: Endpoint['token'];
+  readonly token: ClientOptions['token'];
   /** Null until the first message begins one. */
   readonly conversation: string | null;
   /** From one that is not there to a new one. */
@@ -63,7 +63,7 @@ export function Embedded({ server, token, conversation, leave, ...composing }: P
 }
 
 /** The conversation, followed while it is shown. One that was refused is read again with another token, or by `again`. */
-function useThread(host: ThreadHost, id: string | null, token: Endpoint['token']) {
+function useThread(host: ThreadHost, id: string | null, token: ClientOptions['token']) {
   const [attempt, setAttempt] = useState(0);
   const again = () => setAttempt((count) => count + 1);
   const thread = useMemo(

@@ -1,5 +1,5 @@
 /** What a thread gets from an element in the page of an app: the app's token, and no device that could approve. */
-import { ClientError, createAppClient, type Endpoint } from '../../client/index.ts';
+import { ClientError, type ClientOptions, createAppClient } from '../../client/index.ts';
 import { Live } from '../live.ts';
 import { Outbox } from '../store/outbox.ts';
 import type { ThreadHost } from '../store/thread-host.ts';
@@ -8,7 +8,7 @@ import { words } from '../words/thread.ts';
 interface HostOptions {
   readonly server: string;
   /** The token that the element has at this moment. */
-  token(): Endpoint['token'];
+  token(): ClientOptions['token'];
   /** Shows why the app gave no token; an empty text once it did. */
   onToken(problem: string): void;
   /** Shows why something was refused; an empty text before each attempt. */

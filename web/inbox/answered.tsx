@@ -5,12 +5,12 @@ import { inOneLine } from '../../shared/text/plain-sight.ts';
 import type { OpenApproval } from '../../shared/wire/approvals.ts';
 import type { AnsweredApproval } from '../../shared/wire/events.ts';
 import { linkTo } from '../route.ts';
-import type { Account } from '../store/account.ts';
+import type { PageAccount } from '../store/account.ts';
 import { words } from '../words/words.ts';
 import { AnsweredLine, answeredIn } from './answered-line.tsx';
 
 /** The approvals that left the inbox while it was open, without an answer of this page. */
-export function AnsweredElsewhere({ account }: { readonly account: Account }) {
+export function AnsweredElsewhere({ account }: { readonly account: PageAccount }) {
   const [gone, setGone] = useState<readonly Gone[]>([]);
   const { items } = account.waiting;
   const before = useRef(items);
@@ -41,7 +41,7 @@ interface Gone extends OpenApproval {
   readonly answered: AnsweredApproval | undefined;
 }
 
-async function outcomeOf({ client }: Account, item: OpenApproval): Promise<Gone> {
+async function outcomeOf({ client }: PageAccount, item: OpenApproval): Promise<Gone> {
   try {
     const { documents } = await client.getResponse(item.responseId);
     return { ...item, answered: answeredIn(documents.find(({ id }) => id === item.documentId)) };

@@ -6,7 +6,7 @@ import { inPlainSight } from '../../shared/text/plain-sight.ts';
 import type { OpenApproval, Scope } from '../../shared/wire/approvals.ts';
 import { folderName } from '../conversations/folder-name.ts';
 import { useLive } from '../live.ts';
-import { type Account, INBOX } from '../store/account.ts';
+import { INBOX, type PageAccount } from '../store/account.ts';
 import { ENROL_COMMAND, signerFor } from '../store/approvers.ts';
 import { words } from '../words/words.ts';
 import { Fields, valuesIn } from './fields.tsx';
@@ -14,7 +14,7 @@ import { useStandingStill } from './standing-still.ts';
 
 interface Props {
   readonly item: OpenApproval;
-  readonly account: Account;
+  readonly account: PageAccount;
 }
 
 export function Approval({ item, account }: Props) {

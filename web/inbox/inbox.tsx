@@ -3,13 +3,13 @@ import { inOneLine } from '../../shared/text/plain-sight.ts';
 import { useLive } from '../live.ts';
 import { BackLink } from '../parts/back-link.tsx';
 import { linkTo } from '../route.ts';
-import { type Account, INBOX } from '../store/account.ts';
+import { INBOX, type PageAccount } from '../store/account.ts';
 import { words } from '../words/words.ts';
 import { AnsweredElsewhere } from './answered.tsx';
 import { Approval } from './approval.tsx';
 import { Questions } from './questions.tsx';
 
-export function Inbox({ account }: { readonly account: Account }) {
+export function Inbox({ account }: { readonly account: PageAccount }) {
   useLive(account.live, INBOX);
   const { items, questions } = account.waiting;
   return (

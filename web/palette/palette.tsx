@@ -6,13 +6,13 @@ import { folderName } from '../conversations/folder-name.ts';
 import { useFound } from '../conversations/found.ts';
 import { actionsOf } from '../conversations/row-menu.tsx';
 import { useLive } from '../live.ts';
-import { go, type Place } from '../route.ts';
-import { type Account, LIST } from '../store/account.ts';
+import { go, type PagePlace } from '../route.ts';
+import { LIST, type PageAccount } from '../store/account.ts';
 import { words } from '../words/words.ts';
 
 interface Props {
-  readonly account: Account;
-  readonly place: Place;
+  readonly account: PageAccount;
+  readonly place: PagePlace;
   close(): void;
 }
 
@@ -92,8 +92,8 @@ const optionId = (index: number) => `palette-${index}`;
 
 /** What has all typed words, in any order; then what the server finds in texts. */
 function itemsFor(
-  account: Account,
-  place: Place,
+  account: PageAccount,
+  place: PagePlace,
   typed: string,
   found: readonly ConversationInfo[],
 ): readonly Item[] {
@@ -114,7 +114,7 @@ const PLACES: readonly Item[] = [
   { text: words.settings, work: () => go({ at: 'settings' }) },
 ];
 
-function toItem(account: Account, { id, title, bridgeId }: ConversationInfo): Item {
+function toItem(account: PageAccount, { id, title, bridgeId }: ConversationInfo): Item {
   const { workspacePath } = account.bridgeOf(bridgeId) ?? {};
   const about = workspacePath && folderName(workspacePath);
   return { key: id, text: inOneLine(title), about, work: () => go({ at: 'conversation', id }) };

@@ -7,7 +7,7 @@ import { PART_LIMITS } from './limits.ts';
 import { isMisleading, linkOf, ownImageOf } from './links.ts';
 
 /** What the parser knows of the source at the moment when it reports a token. */
-export interface Source {
+export interface MarkdownSource {
   /** What the token that begins is written with, such as `**`; empty where a lost one does no harm. */
   mark(token: smd.Token): string;
   /** Whether the token that ends has its mark at its end. Otherwise the text around it ends first. */
@@ -32,14 +32,14 @@ interface Open {
 /** Appends to `root`, which must be empty. What it appends changes only where a mark turns out to be text. */
 export class MarkdownNodes implements smd.Renderer<undefined> {
   readonly data = undefined;
-  readonly #source: Source;
+  readonly #source: MarkdownSource;
   readonly #open: Open[];
   readonly #codeHosts: Element[] = [];
   #top: Open;
   /** Text that came between two blocks, as it does where a table has no second row. It begins the next block. */
   #stray = '';
 
-  constructor(root: Element, source: Source) {
+  constructor(root: Element, source: MarkdownSource) {
     this.#source = source;
     this.#top = newOpen(smd.DOCUMENT, root, '', false);
     this.#open = [this.#top];

@@ -2,11 +2,11 @@
 import { useState } from 'preact/hooks';
 import { useLive } from '../live.ts';
 import { enrolHere } from '../session/enrol.ts';
-import { type Account, INBOX } from '../store/account.ts';
+import { INBOX, type PageAccount } from '../store/account.ts';
 import { signerFor } from '../store/approvers.ts';
 import { words } from '../words/settings.ts';
 
-export function Approving({ account }: { readonly account: Account }) {
+export function Approving({ account }: { readonly account: PageAccount }) {
   useLive(account.live, INBOX);
   const [problem, setProblem] = useState('');
   const submit = async (event: SubmitEvent) => {

@@ -3,13 +3,13 @@ import { useCallback, useState } from 'preact/hooks';
 import { ClientError, fingerprintOf } from '../../client/index.ts';
 import type { LoginView, SessionList } from '../../shared/api/sessions.ts';
 import { useReading } from '../parts/use-reading.ts';
-import type { Account } from '../store/account.ts';
+import type { PageAccount } from '../store/account.ts';
 import { words } from '../words/settings.ts';
 import { shortTime } from '../words/short.ts';
 import { Invitations } from './invitations.tsx';
 import { Passkeys } from './passkeys.tsx';
 
-export function Devices({ account }: { readonly account: Account }) {
+export function Devices({ account }: { readonly account: PageAccount }) {
   const [sessions, setSessions] = useState<SessionList['items']>([]);
   const { client } = account;
   const read = useCallback(async () => setSessions((await client.listSessions()).items), [client]);
@@ -46,7 +46,7 @@ export function Devices({ account }: { readonly account: Account }) {
 }
 
 interface CodeFormProps {
-  readonly account: Account;
+  readonly account: PageAccount;
   readonly onDecided: () => Promise<void>;
 }
 

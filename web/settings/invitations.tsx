@@ -4,14 +4,14 @@ import type { InvitationList } from '../../shared/api/sessions.ts';
 import { CopyButton } from '../parts/copy-button.tsx';
 import { QrCode } from '../parts/qr.tsx';
 import { useReading } from '../parts/use-reading.ts';
-import type { Account } from '../store/account.ts';
+import type { PageAccount } from '../store/account.ts';
 import { words } from '../words/settings.ts';
 import { shortTime } from '../words/short.ts';
 
 /** An address that only this machine reaches. */
 const LOOPBACK = /^https?:\/\/(?:localhost|127\.|\[::1\])/;
 
-export function Invitations({ account: { client } }: { readonly account: Account }) {
+export function Invitations({ account: { client } }: { readonly account: PageAccount }) {
   const [pending, setPending] = useState<InvitationList['items']>([]);
   const [link, setLink] = useState('');
   const read = useCallback(

@@ -4,13 +4,13 @@ import type { BridgeInfo } from '../../client/index.ts';
 import { useLive } from '../live.ts';
 import { Answer } from '../parts/answer.tsx';
 import { Folded } from '../parts/folded.tsx';
-import { type Account, LIST } from '../store/account.ts';
+import { LIST, type PageAccount } from '../store/account.ts';
 import { words } from '../words/settings.ts';
 import { shortTime } from '../words/short.ts';
 import { McpServers } from './mcp-servers.tsx';
 import { Policy } from './policy.tsx';
 
-export function Machines({ account }: { readonly account: Account }) {
+export function Machines({ account }: { readonly account: PageAccount }) {
   useLive(account.live, LIST);
   return (
     <>
@@ -30,7 +30,7 @@ export function Machines({ account }: { readonly account: Account }) {
 }
 
 interface Props {
-  readonly account: Account;
+  readonly account: PageAccount;
   readonly bridge: BridgeInfo;
 }
 
@@ -86,7 +86,7 @@ function Processes({
   account: { client },
   bridgeId,
 }: {
-  readonly account: Account;
+  readonly account: PageAccount;
   readonly bridgeId: string;
 }) {
   const read = useCallback(

@@ -2,11 +2,11 @@
 import type { ModelInfo } from '../../client/index.ts';
 import { inOneLine } from '../../shared/text/plain-sight.ts';
 import { useLive } from '../live.ts';
-import { type Account, LIST } from '../store/account.ts';
+import { LIST, type PageAccount } from '../store/account.ts';
 import { words } from '../words/settings.ts';
 import { shortNumber } from '../words/short.ts';
 
-export function Models({ account }: { readonly account: Account }) {
+export function Models({ account }: { readonly account: PageAccount }) {
   useLive(account.live, LIST);
   const { items, passesThrough } = account.models;
   return (

@@ -2,11 +2,11 @@
 import { useState } from 'preact/hooks';
 import { enrolHere } from '../session/enrol.ts';
 import { hasPasskeys } from '../session/passkey.ts';
-import type { Account } from '../store/account.ts';
+import type { PageAccount } from '../store/account.ts';
 import { words } from '../words/words.ts';
 
 interface Props {
-  readonly account: Account;
+  readonly account: PageAccount;
   /** What the link brought. */
   readonly secret: string;
 }

@@ -4,11 +4,11 @@ import type { PasskeyList } from '../../client/index.ts';
 import { useReading } from '../parts/use-reading.ts';
 import { browserName } from '../session/browser-name.ts';
 import { hasPasskeys, makePasskey } from '../session/passkey.ts';
-import type { Account } from '../store/account.ts';
+import type { PageAccount } from '../store/account.ts';
 import { words } from '../words/settings.ts';
 import { shortTime } from '../words/short.ts';
 
-export function Passkeys({ account: { client, session } }: { readonly account: Account }) {
+export function Passkeys({ account: { client, session } }: { readonly account: PageAccount }) {
   const [passkeys, setPasskeys] = useState<PasskeyList['items']>([]);
   const read = useCallback(async () => setPasskeys((await client.listPasskeys()).items), [client]);
   useReading(read);

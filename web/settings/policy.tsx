@@ -4,12 +4,12 @@ import { inOneLine } from '../../shared/text/plain-sight.ts';
 import type { AccountGrant } from '../../shared/wire/grants.ts';
 import type { MachinePolicy, PolicyRule } from '../../shared/wire/policy.ts';
 import { Answer } from '../parts/answer.tsx';
-import type { Account } from '../store/account.ts';
+import type { PageAccount } from '../store/account.ts';
 import { words } from '../words/settings.ts';
 import { shortTime } from '../words/short.ts';
 
 interface Props {
-  readonly account: Account;
+  readonly account: PageAccount;
   readonly bridgeId: string;
 }
 

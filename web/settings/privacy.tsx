@@ -1,12 +1,12 @@
 /** How long the text of new conversations is kept. */
 import { useEffect, useState } from 'preact/hooks';
-import type { Account } from '../store/account.ts';
+import type { PageAccount } from '../store/account.ts';
 import { words } from '../words/settings.ts';
 
 /** Hours after the last answer. */
 const CHOICES = [0, 1, 24, 168];
 
-export function Privacy({ account: { client } }: { readonly account: Account }) {
+export function Privacy({ account: { client } }: { readonly account: PageAccount }) {
   const [hours, setHours] = useState<number | null>();
   useEffect(() => {
     client.getMe().then(

@@ -5,14 +5,14 @@ import { Folded } from '../parts/folded.tsx';
 import { useReading } from '../parts/use-reading.ts';
 import { choosePush, chooseTopic, pushSupport } from '../session/push.ts';
 import { chosenKinds } from '../session/push-choice.ts';
-import type { Account } from '../store/account.ts';
+import type { PageAccount } from '../store/account.ts';
 import { words } from '../words/settings.ts';
 import { Ntfy } from './ntfy.tsx';
 
 const KINDS: readonly PushKind[] = ['waiting', 'ended', 'failed'];
 const ALL: PushKinds = { waiting: true, ended: true, failed: true };
 
-export function Push({ account: { client } }: { readonly account: Account }) {
+export function Push({ account: { client } }: { readonly account: PageAccount }) {
   const [subscribed, setSubscribed] = useState<PushState['subscribed']>();
   const [problem, setProblem] = useState('');
   const read = useCallback(

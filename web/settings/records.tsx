@@ -1,11 +1,11 @@
 /** Who signed in, exported or deleted in this account. */
 import { useState } from 'preact/hooks';
 import type { ActRecord } from '../../shared/api/records.ts';
-import type { Account } from '../store/account.ts';
+import type { PageAccount } from '../store/account.ts';
 import { words } from '../words/settings.ts';
 import { shortTime } from '../words/short.ts';
 
-export function Records({ account: { client } }: { readonly account: Account }) {
+export function Records({ account: { client } }: { readonly account: PageAccount }) {
   const [records, setRecords] = useState<readonly ActRecord[]>([]);
   /** Undefined before the first page, null after the last one. */
   const [cursor, setCursor] = useState<string | null>();

@@ -1,7 +1,7 @@
 /** What belongs to the account and to this browser. */
 
 import { BackLink } from '../parts/back-link.tsx';
-import type { Account } from '../store/account.ts';
+import type { PageAccount } from '../store/account.ts';
 import { words } from '../words/settings.ts';
 import { Approving } from './approving.tsx';
 import { Devices } from './devices.tsx';
@@ -14,8 +14,8 @@ import { Theme } from './theme.tsx';
 import { Usage } from './usage.tsx';
 
 interface Props {
-  readonly account: Account;
-  readonly leave: (account: Account) => Promise<void>;
+  readonly account: PageAccount;
+  readonly leave: (account: PageAccount) => Promise<void>;
 }
 
 export function Settings({ account, leave }: Props) {
@@ -55,6 +55,6 @@ export function Settings({ account, leave }: Props) {
   );
 }
 
-async function endOwnSession({ client, session }: Account): Promise<void> {
+async function endOwnSession({ client, session }: PageAccount): Promise<void> {
   await client.endSession(session.session);
 }

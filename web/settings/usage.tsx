@@ -1,11 +1,11 @@
 /** What the account has spent, by day and model. */
 import { useEffect, useState } from 'preact/hooks';
 import type { UsageEntry } from '../../client/index.ts';
-import type { Account } from '../store/account.ts';
+import type { PageAccount } from '../store/account.ts';
 import { words } from '../words/settings.ts';
 import { shortNumber } from '../words/short.ts';
 
-export function Usage({ account }: { readonly account: Account }) {
+export function Usage({ account }: { readonly account: PageAccount }) {
   const [items, setItems] = useState<readonly UsageEntry[]>([]);
   useEffect(() => {
     const left = new AbortController();

@@ -29,7 +29,7 @@ interface SkillLine {
   readonly text?: string;
 }
 
-export class Account {
+export class PageAccount {
   readonly client: Client;
   readonly session: KeptSession;
   readonly live = new Live();
@@ -228,7 +228,7 @@ export class Account {
     });
   }
 
-  #setLink(link: Account['link']): void {
+  #setLink(link: PageAccount['link']): void {
     this.wasLive ||= link === 'live';
     if (this.link === link) return;
     this.link = link;

@@ -25,18 +25,18 @@ export interface ThreadHost {
   /** Starts what a person asked for, and shows why it was refused. */
   run(work: () => Promise<unknown>): void;
   /** Sends a message again whose answer has failed. */
-  again(thread: Shown, message: UserMessage): Promise<unknown>;
+  again(thread: ShownThread, message: UserMessage): Promise<unknown>;
   /**
    * Changes a message that waits. One that was answered is sent again, in a conversation that begins before it; only
    * where there is {@link fork}.
    */
-  change(thread: Shown, message: UserMessage, isWaiting: boolean): Promise<unknown>;
+  change(thread: ShownThread, message: UserMessage, isWaiting: boolean): Promise<unknown>;
   /** Goes on from the end of an answer in a new conversation. Absent where no other one can be shown. */
-  fork?(thread: Shown, responseId: string): Promise<unknown>;
+  fork?(thread: ShownThread, responseId: string): Promise<unknown>;
 }
 
 /** A conversation as far as it was read. */
-export interface Shown {
+export interface ShownThread {
   readonly id: string;
   readonly view: ConversationView | undefined;
 }

@@ -2,14 +2,14 @@
 import type { ChatInput, Client, UserMessage } from '../../client/index.ts';
 import type { MessageContent } from '../../shared/api/requests.ts';
 import { go } from '../route.ts';
-import type { Account } from '../store/account.ts';
-import type { Shown, ThreadHost } from '../store/thread-host.ts';
+import type { PageAccount } from '../store/account.ts';
+import type { ShownThread, ThreadHost } from '../store/thread-host.ts';
 
 /** How a thread of the page sends again: the server has the images, and the answer names its mode and model. */
 export function sendingAgain({
   client,
   outbox,
-}: Account): Pick<ThreadHost, 'again' | 'change' | 'fork'> {
+}: PageAccount): Pick<ThreadHost, 'again' | 'change' | 'fork'> {
   const show = (conversationId: string) => go({ at: 'conversation', id: conversationId });
   return {
     async again(thread, message) {
@@ -31,7 +31,11 @@ export function sendingAgain({
   };
 }
 
-async function inputOf(client: Client, thread: Shown, message: UserMessage): Promise<ChatInput> {
+async function inputOf(
+  client: Client,
+  thread: ShownThread,
+  message: UserMessage,
+): Promise<ChatInput> {
   const content = await contentOf(client, message);
   const answer = thread.view?.responses.find(({ id }) => id === message.responseId);
   return {

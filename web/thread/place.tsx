@@ -10,7 +10,7 @@ import { Approval } from '../inbox/approval.tsx';
 import { useLive } from '../live.ts';
 import { BackLink } from '../parts/back-link.tsx';
 import { linkTo } from '../route.ts';
-import { type Account, LIST } from '../store/account.ts';
+import { LIST, type PageAccount } from '../store/account.ts';
 import { forgetSeen, keepSeen, readSeen } from '../store/seen.ts';
 import { THREAD, Thread } from '../store/thread.ts';
 import type { ThreadHost } from '../store/thread-host.ts';
@@ -23,7 +23,7 @@ import { Rules } from './rules.tsx';
 import { SentImages } from './sent-images.tsx';
 
 interface Props {
-  readonly account: Account;
+  readonly account: PageAccount;
   readonly id: string;
 }
 
@@ -81,7 +81,7 @@ function OfSubagent({ thread, parent }: { readonly thread: Thread; readonly pare
 }
 
 /** What the page gives a thread of this account. */
-function hostOf(account: Account): ThreadHost {
+function hostOf(account: PageAccount): ThreadHost {
   const { client, live, outbox, run, session } = account;
   return {
     ...{ client, live, outbox, run },
@@ -98,7 +98,13 @@ function hostOf(account: Account): ThreadHost {
 }
 
 /** The folder and its machine's state, and how private the conversation is. */
-function Where({ account, view }: { readonly account: Account; readonly view: ConversationView }) {
+function Where({
+  account,
+  view,
+}: {
+  readonly account: PageAccount;
+  readonly view: ConversationView;
+}) {
   useLive(account.live, LIST);
   const [isWhole, setWhole] = useState(false);
   const bridge = account.bridgeOf(view.bridgeId);

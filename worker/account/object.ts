@@ -58,7 +58,7 @@ import {
 } from './session-statements.ts';
 import { nextState, readStanding, saveState } from './standing-statements.ts';
 import { AccountStore } from './statements.ts';
-import { AccountStream } from './stream.ts';
+import { AccountReader } from './stream.ts';
 import { addUsage, readCounted, readSpent, readUsage } from './usage-statements.ts';
 import { Walk } from './walk.ts';
 
@@ -68,14 +68,14 @@ import { Walk } from './walk.ts';
  */
 export class Account extends DurableObject<Env> implements AccountPort {
   readonly #store: AccountStore;
-  readonly #stream: AccountStream;
+  readonly #stream: AccountReader;
   readonly #walk: Walk;
   readonly #pushes: Pushes;
 
   constructor(state: DurableObjectState, env: Env) {
     super(state, env);
     this.#store = new AccountStore(state.storage.sql, firstPositionOf(env));
-    this.#stream = new AccountStream(state, env, this.#store);
+    this.#stream = new AccountReader(state, env, this.#store);
     this.#walk = new Walk(state, env, this.#store);
     this.#pushes = new Pushes(state, env, this.#store);
   }

@@ -123,14 +123,14 @@ export function endAll(sql: SqlStorage, isWanted: boolean): void {
 const EVERYONE = '';
 
 /** A session whose connections are being cut, with the conversations that come next. */
-export interface Ending {
+export interface EndingSession {
   /** Null for all connections. */
   readonly session: string | null;
   readonly conversations: readonly string[];
 }
 
 /** Undefined if nothing is to be cut. Without conversations, those are done. */
-export function nextEnding(sql: SqlStorage): Ending | undefined {
+export function nextEnding(sql: SqlStorage): EndingSession | undefined {
   const [row] = sql
     .exec<{ session: string; after: string }>('select session, after from ending limit 1')
     .toArray();
@@ -150,7 +150,7 @@ export function conversationsAfter(sql: SqlStorage, id: string): string[] {
 }
 
 /** Notes that this part is done. */
-export function noteCut(sql: SqlStorage, { session, conversations }: Ending): void {
+export function noteCut(sql: SqlStorage, { session, conversations }: EndingSession): void {
   const last = conversations.at(-1);
   const named = session ?? EVERYONE;
   if (last === undefined) sql.exec('delete from ending where session = ?', named);

@@ -6,7 +6,7 @@ import { tunnelOf } from '../objects.ts';
 import type { KnownBridge } from '../ports/account.ts';
 import type { AccountStore } from './statements.ts';
 
-export class AccountStream {
+export class AccountReader {
   readonly #state: DurableObjectState;
   readonly #env: Env;
   readonly #store: AccountStore;

@@ -5,7 +5,7 @@ import { conversationOf, directoryOf, tunnelOf } from '../objects.ts';
 import type { Outcome } from '../outcome.ts';
 import { reach } from '../reach.ts';
 import { SESSION_KEEPING } from './limits.ts';
-import { type Ending, nextEnding, noteCut } from './session-statements.ts';
+import { type EndingSession, nextEnding, noteCut } from './session-statements.ts';
 import {
   countPart,
   forgetPart,
@@ -53,7 +53,7 @@ export class Walk {
     return this.#state.id.name ?? '';
   }
 
-  #cutsOf({ session, conversations }: Ending): Promise<void>[] {
+  #cutsOf({ session, conversations }: EndingSession): Promise<void>[] {
     const account = this.#account;
     const gone = this.#isDeleted ? 'ACCOUNT_DELETED' : 'ACCOUNT_SUSPENDED';
     const why = session === null ? gone : 'SESSION_ENDED';

@@ -48,7 +48,7 @@ import { parseFollowRequest, parseReadRequest, READ_PATH } from './reading/reque
 import { serveFollower, serveRead } from './serving.ts';
 import type { ConversationRow } from './store/rows.ts';
 import { ConversationStore } from './store/statements.ts';
-import { type Door, guestSubmission, refuseSubagent, takeIn } from './taking-in.ts';
+import { guestSubmission, refuseSubagent, type TakingInDoor, takeIn } from './taking-in.ts';
 import { Followers } from './tape/followers.ts';
 
 /**
@@ -440,7 +440,7 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
     titles.advance();
   }
 
-  #doorFor({ account, conversationId }: Caller): Door {
+  #doorFor({ account, conversationId }: Caller): TakingInDoor {
     return {
       env: this.env,
       parts: () => this.#parts,

@@ -18,7 +18,7 @@ import type { ConversationRow, Run, RunRequest } from './store/rows.ts';
 import { titleOf } from './store/title.ts';
 
 /** What the object says and does for a message. It can change at each await. */
-export interface Door {
+export interface TakingInDoor {
   readonly env: Env;
   /** Null while nothing is stored. */
   readonly parts: () => Parts | null;
@@ -33,7 +33,7 @@ export interface Door {
 export async function takeIn(
   caller: Caller,
   sent: Submission,
-  door: Door,
+  door: TakingInDoor,
 ): Promise<{ responseId: string }> {
   const { create, delivery } = sent;
   const found = door.parts();

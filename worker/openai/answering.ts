@@ -17,24 +17,24 @@ import { answerHeld, toResponse, type WholeAnswer } from './held-answer.ts';
 import type { HeldWire } from './held-wire.ts';
 
 /** What one API asks, and how its answers look. */
-export interface Question {
+export interface OpenAiQuestion {
   readonly request: ChatRequest;
   /** Whether a client can come back to the answer. A run whose answer is not kept ends with its client. */
   readonly isKept: boolean;
   readonly isStreamed: boolean;
   /** The names of the fields that were ignored. */
   readonly ignored: readonly string[];
-  readonly shape: (submitted: Submitted) => Shape;
+  readonly shape: (submitted: Submitted) => AnswerShape;
 }
 
 /** The form of an answer. */
-export interface Shape {
+export interface AnswerShape {
   readonly whole: (response: ChatResponse, reason: FinishReason) => object;
   readonly wire: () => HeldWire;
 }
 
 /** Answers in one piece, with a stream, or with an error. */
-export async function answer(c: Context<AppContext>, question: Question): Promise<Response> {
+export async function answer(c: Context<AppContext>, question: OpenAiQuestion): Promise<Response> {
   const { isKept, request } = question;
   const submitted = await submitMessage(c.env, {
     ...senderOf(c),
@@ -64,7 +64,7 @@ interface Answering {
   readonly trace: string;
   /** The headers of every answer, also of an error. */
   readonly headers: Readonly<Record<string, string>>;
-  readonly shape: Shape;
+  readonly shape: AnswerShape;
   /** Called if nobody reads the answer any more. Never rejects. */
   readonly giveUp: () => Promise<void>;
 }

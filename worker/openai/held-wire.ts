@@ -2,7 +2,7 @@
 
 import type { Words } from '../../shared/shown/markdown.ts';
 import { SseWriter } from '../follow/sse-writer.ts';
-import type { AnswerReader } from '../words/answer-reader.ts';
+import type { FollowedAnswer } from '../words/answer-reader.ts';
 import type { Ending, Failure } from '../words/ending.ts';
 import type { Wire } from '../words/word-stream.ts';
 
@@ -24,7 +24,7 @@ export abstract class HeldWire implements Wire {
     return this.#opening.promise;
   }
 
-  write(words: Words, { hasBegun, response }: AnswerReader): void {
+  write(words: Words, { hasBegun, response }: FollowedAnswer): void {
     this.model = response?.model ?? this.model;
     if (hasBegun) this.#open();
     this.add(words);
@@ -35,7 +35,7 @@ export abstract class HeldWire implements Wire {
     this.writer.write(': at work\n\n');
   }
 
-  end(ending: Ending, answer: AnswerReader): void {
+  end(ending: Ending, answer: FollowedAnswer): void {
     if (ending.type === 'failed' && !this.#isOpen) return this.#opening.resolve(ending.failure);
     this.#open();
     this.finish(ending, answer);
@@ -44,7 +44,7 @@ export abstract class HeldWire implements Wire {
   /** Writes what comes before the first word. */
   protected abstract begin(): void;
   protected abstract add(words: Words): void;
-  protected abstract finish(ending: Ending, answer: AnswerReader): void;
+  protected abstract finish(ending: Ending, answer: FollowedAnswer): void;
 
   #open(): void {
     if (this.#isOpen) return;

@@ -1,6 +1,6 @@
 /** Streams a completion. */
 import type { Words } from '../../shared/shown/markdown.ts';
-import type { AnswerReader } from '../words/answer-reader.ts';
+import type { FollowedAnswer } from '../words/answer-reader.ts';
 import type { Ending } from '../words/ending.ts';
 
 import { type CompletionHead, newChunk, newUsageChunk } from './completion.ts';
@@ -27,7 +27,7 @@ export class CompletionWire extends HeldWire {
     if (content !== '') this.#write({ content });
   }
 
-  protected finish(ending: Ending, { response }: AnswerReader): void {
+  protected finish(ending: Ending, { response }: FollowedAnswer): void {
     if (ending.type === 'failed') this.#writeData(errorBody(ending.failure));
     else {
       this.#writeData(newChunk(this.#head, {}, ending.reason, this.#withUsage));

@@ -4,8 +4,8 @@ import type { McpServerReport } from '../../shared/wire/mcp-servers.ts';
 import type { OfferSet } from '../../shared/wire/offer.ts';
 import type {
   ApprovalAnswer,
-  Confinement,
   MachineContext,
+  ReportedConfinement,
   ToolCall,
 } from '../../shared/wire/tunnel.ts';
 import type { AnswerKey } from '../ports/tunnel.ts';
@@ -35,7 +35,7 @@ export interface Bridge {
   readonly id: string;
   readonly owner: string;
   readonly tools: readonly string[];
-  readonly confinement: Confinement;
+  readonly confinement: ReportedConfinement;
   readonly context: MachineContext;
   /** Its machine; missing where the bridge has not sent it. */
   readonly machineId?: string | undefined;

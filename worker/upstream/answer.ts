@@ -3,7 +3,7 @@ import type { Usage } from '../../shared/wire/documents.ts';
 import { type AnswerPiece, AnswerText } from './answer-text.ts';
 import { CallAssembly, type CallDelta, type CallPiece } from './assembly.ts';
 import { finishCalls, hasWholeArguments, toCallId, type UpstreamCall } from './calls.ts';
-import type { Chunk } from './dialects/dialect.ts';
+import type { AnswerChunk } from './dialects/dialect.ts';
 import { errorFromText, type UpstreamError } from './errors.ts';
 import { UPSTREAM_LIMITS } from './limits.ts';
 import { judgeEnding, type ReplyOutcome } from './outcome.ts';
@@ -67,7 +67,7 @@ export class ChunkAnswer {
     return this.#charCount > UPSTREAM_LIMITS.maxAnswerChars;
   }
 
-  add(chunk: Chunk): void {
+  add(chunk: AnswerChunk): void {
     if (!this.#error) this.#addBounded(chunk);
     this.#finishReason = chunk.finishReason || this.#finishReason;
     this.#nativeFinishReason = chunk.nativeFinishReason || this.#nativeFinishReason;
@@ -106,13 +106,13 @@ export class ChunkAnswer {
     if (isEmpty) this.#show({ text: this.#text.unclosed, reasoning: '' });
   }
 
-  #addBounded(chunk: Chunk): void {
+  #addBounded(chunk: AnswerChunk): void {
     this.#charCount += charsOf(chunk);
     if (this.isTooLong) this.fail(errorFromText(TOO_LONG));
     else this.#addWords(chunk);
   }
 
-  #addWords({ text, reasoning, reasoningDetails, calls }: Chunk): void {
+  #addWords({ text, reasoning, reasoningDetails, calls }: AnswerChunk): void {
     if (reasoning !== '' || reasoningDetails.length > 0) {
       this.#show({ text: '', reasoning: this.#reasoning.push(reasoning, reasoningDetails) });
     }
@@ -170,7 +170,7 @@ export class ChunkAnswer {
 const TOO_LONG = `The answer is longer than ${UPSTREAM_LIMITS.maxAnswerChars} characters.`;
 
 /** About the UTF-16 units that a chunk adds to its answer. */
-function charsOf({ text, reasoning, reasoningDetails, calls }: Chunk): number {
+function charsOf({ text, reasoning, reasoningDetails, calls }: AnswerChunk): number {
   const details = reasoningDetails.length > 0 ? JSON.stringify(reasoningDetails).length : 0;
   return calls.reduce(
     (sum, call) => sum + charsOfCall(call),

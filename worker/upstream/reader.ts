@@ -4,7 +4,7 @@ import type { AnswerReader } from './dialects/dialect.ts';
 import { DEFAULT_READER } from './dialects/dialects.ts';
 import { errorFromText, normaliseError } from './errors.ts';
 import { parseEnvelope } from './loose-json.ts';
-import { EventReader, type UpstreamEvent } from './sse.ts';
+import { type UpstreamEvent, UpstreamEventReader } from './sse.ts';
 
 /** The results of this file's two readers. */
 export type { ReplyPart, UpstreamReply };
@@ -16,7 +16,7 @@ export interface ReaderOptions extends AnswerOptions {
 
 /** Reads one event stream. Never throws for what the upstream sends. */
 export class ReplyReader {
-  readonly #events = new EventReader();
+  readonly #events = new UpstreamEventReader();
   readonly #answer: ChunkAnswer;
   readonly #reader: AnswerReader;
   #eventCount = 0;

@@ -12,7 +12,7 @@ export type UpstreamEvent =
  * events named `ping` are ignored, like events without data. If an event or the whole stream exceeds
  * {@link UPSTREAM_LIMITS}, the last event is an `error`.
  */
-export class EventReader {
+export class UpstreamEventReader {
   /** One decoder for the whole body, because reads split characters. Also removes the byte order mark. */
   readonly #decoder = new TextDecoder();
   /** The line so far. V8 joins the pieces only once, when the line is read. */

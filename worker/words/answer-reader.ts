@@ -18,7 +18,7 @@ export interface NewWords extends Words {
  * reader was slow. The text so far is always the beginning of the answer. If a crash takes text back, this waits
  * until the same text comes again. If different text comes, the ending is {@link TAKEN_BACK}.
  */
-export class AnswerReader {
+export class FollowedAnswer {
   readonly #fold = new ResponseFold();
   #rendering = new Rendering();
   #content = new GrowingText();

@@ -8,15 +8,15 @@ import type { Begun } from '../follow/cancel-run.ts';
 import { type DeliveryHandler, deliver } from '../follow/deliver.ts';
 import { refusalOf } from '../follow/fold-answer.ts';
 import type { SseWriter } from '../follow/sse-writer.ts';
-import { AnswerReader } from './answer-reader.ts';
+import { FollowedAnswer } from './answer-reader.ts';
 import { type Ending, LOST } from './ending.ts';
 
 /** Writes the answer in the form of one API. No method may throw. */
 export interface Wire {
-  write(words: Words, answer: AnswerReader): void;
+  write(words: Words, answer: FollowedAnswer): void;
   /** Shows that the connection is alive. */
   beat(): void;
-  end(ending: Ending, answer: AnswerReader): void;
+  end(ending: Ending, answer: FollowedAnswer): void;
 }
 
 export class WordStream implements DeliveryHandler {
@@ -25,7 +25,7 @@ export class WordStream implements DeliveryHandler {
   readonly life = new AbortController();
   readonly #writer: SseWriter;
   readonly #wire: Wire;
-  readonly #answer = new AnswerReader();
+  readonly #answer = new FollowedAnswer();
   #isEnded = false;
 
   /** `wire` writes to the writer. */
@@ -34,7 +34,7 @@ export class WordStream implements DeliveryHandler {
     this.#wire = wire;
   }
 
-  /** Follows from the beginning each time: {@link AnswerReader} skips the text that it has returned before. */
+  /** Follows from the beginning each time: {@link FollowedAnswer} skips the text that it has returned before. */
   cursor(): number {
     return 0;
   }

@@ -12,7 +12,7 @@ import { fromOne, type OpenFile } from './wire.ts';
 type ContextFile = EditorContext['openFiles'][number];
 
 /** What the model may see of the workspace's files, by their names relative to it. */
-export interface Showable {
+export interface EditorShowable {
   readonly workspace: Workspace;
   readonly mayName: (name: string) => boolean;
   /** Whether the model could read the file without a question. */
@@ -25,7 +25,7 @@ export interface Showable {
  */
 export async function editorContext(
   view: EditorView,
-  showable: Showable,
+  showable: EditorShowable,
 ): Promise<EditorContext | undefined> {
   const time = new AbortController();
   const up = sleep(CONTEXT_LIMITS.lookTimeoutMs, undefined, { signal: time.signal });
@@ -34,7 +34,10 @@ export async function editorContext(
   return openFiles && { name: view.name, openFiles };
 }
 
-async function readFiles({ openFiles }: EditorView, showable: Showable): Promise<ContextFile[]> {
+async function readFiles(
+  { openFiles }: EditorView,
+  showable: EditorShowable,
+): Promise<ContextFile[]> {
   const files: ContextFile[] = [];
   for (const file of withOneActive(openFiles)) {
     if (files.length >= EDITOR_LIMITS.maxOpenFiles) break;
@@ -60,7 +63,7 @@ function inactive({ path, timestamp }: OpenFile): OpenFile {
 
 async function show(
   { path, isActive, cursor, selectedText }: OpenFile,
-  { workspace, mayName, mayRead }: Showable,
+  { workspace, mayName, mayRead }: EditorShowable,
 ): Promise<ContextFile | undefined> {
   const real = isAbsolute(path) ? await realpath(path).catch(() => undefined) : undefined;
   if (real === undefined || real.length > EDITOR_LIMITS.maxPathChars) return undefined;

@@ -27,7 +27,7 @@ const Login = z.object({
   client: Client,
   tokens: Tokens,
 });
-export type Login = z.infer<typeof Login>;
+export type McpLogin = z.infer<typeof Login>;
 
 /** `serverFile` is the file that lists the servers. */
 export function loginFileOf(serverFile: string, name: string): string {
@@ -35,13 +35,13 @@ export function loginFileOf(serverFile: string, name: string): string {
 }
 
 /** Undefined without a login for this address. */
-export async function readLogin(file: string, url: string): Promise<Login | undefined> {
+export async function readLogin(file: string, url: string): Promise<McpLogin | undefined> {
   const text = await readIfThere(file).catch(() => undefined);
   const { data: login } = Login.safeParse(parseIfJson(text ?? ''));
   return login?.url === url ? login : undefined; // With a broken one the person logs in again.
 }
 
-export function saveLogin(file: string, login: Login): void {
+export function saveLogin(file: string, login: McpLogin): void {
   makePrivateFolders(dirname(file));
   replaceFile(file, `${JSON.stringify(login)}\n`);
 }
@@ -59,7 +59,7 @@ export class LoginNeeded extends Error {
  * Uses a login, and keeps the tokens that replace old ones. It reads the file each time, so that a new login counts at
  * once. Where a person is needed, it throws {@link LoginNeeded}.
  */
-export function storedLogin(file: string, login: Login): OAuthClientProvider {
+export function storedLogin(file: string, login: McpLogin): OAuthClientProvider {
   const { url, redirectUrl } = login;
   const read = async () => (await readLogin(file, url)) ?? undefined;
   return {

@@ -13,7 +13,7 @@ import { newDeferred } from '../../../machine/deferred.ts';
 import { LocalError } from '../../../machine/local-error.ts';
 import { MCP_LIMITS } from '../limits.ts';
 import type { HttpConfig } from '../server-list.ts';
-import { clientMetadata, type Login, saveLogin } from './login-file.ts';
+import { clientMetadata, type McpLogin, saveLogin } from './login-file.ts';
 
 export interface LoginPlace {
   /** Where the login is kept. */
@@ -68,7 +68,7 @@ function refused(error: unknown): LocalError {
   return new LocalError('refused', `The server does not let you in: ${why}`);
 }
 
-interface KeptLogin extends Partial<Pick<Login, 'client' | 'tokens'>> {
+interface KeptLogin extends Partial<Pick<McpLogin, 'client' | 'tokens'>> {
   discovery?: OAuthDiscoveryState;
 }
 

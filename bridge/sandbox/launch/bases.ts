@@ -13,7 +13,7 @@ import { Masks, type OwnFile, TrackedSecrets } from '../view/masks.ts';
 import { type ClosedEntries, type ClosedEntry, WorkspaceScan } from '../view/scan.ts';
 import { closeEntries, mountable } from '../view/view.ts';
 import { Base } from './base.ts';
-import type { ClosedName, Surroundings } from './confinement.ts';
+import type { ClosedName, SandboxSurroundings } from './confinement.ts';
 import { descendants, type Freeze, freezeDescendants, type Process } from './freeze.ts';
 import { failed, releaseHeld } from './held-command.ts';
 import type { Entry } from './holder.ts';
@@ -32,7 +32,7 @@ export interface BasesOptions {
   /** Added to the view of kind `git`. */
   readonly gitView: readonly BytePath[];
   readonly links: Links;
-  readonly maskFolder: Surroundings['maskFolder'];
+  readonly maskFolder: SandboxSurroundings['maskFolder'];
   readonly readAuthor: () => Promise<Author>;
   /** A folder for which the workspace stands, and whose ignore files hold here too. */
   readonly alias?: string | undefined;

@@ -30,7 +30,7 @@ import type {
   LookReach,
   OtherFolder,
   PreparedCommand,
-  Surroundings,
+  SandboxSurroundings,
 } from './confinement.ts';
 import { fullEnvironment, GIT_KNOWS_MASKS, limitedEnvironment } from './environment.ts';
 import { failed, HOLD } from './held-command.ts';
@@ -44,7 +44,7 @@ import { type JoinedNetwork, Networks } from './networks.ts';
 export async function bubblewrapConfinement(
   bubblewrap: Bubblewrap,
   account: CommandUser,
-  surroundings: Surroundings,
+  surroundings: SandboxSurroundings,
   memory?: MemoryGroup,
 ): Promise<
   | { readonly ok: true; readonly confinement: Confinement }
@@ -111,7 +111,7 @@ async function problemOf(links: Links): Promise<string | undefined> {
 interface SandboxMachine {
   readonly bubblewrap: Bubblewrap;
   readonly account: CommandUser;
-  readonly surroundings: Surroundings;
+  readonly surroundings: SandboxSurroundings;
   readonly bases: Bases;
   readonly networks: Networks | undefined;
   readonly view: readonly string[];

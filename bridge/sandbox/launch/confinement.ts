@@ -8,7 +8,7 @@ import type { Door } from './door.ts';
 import { fullEnvironment, limitedEnvironment } from './environment.ts';
 
 /** What commands can reach, and what is closed to them. All paths are absolute and real. */
-export interface Surroundings {
+export interface SandboxSurroundings {
   readonly workspace: string;
   readonly home: string;
   /** Folders of our own state. No command sees them, whatever its permissions. */
@@ -36,8 +36,8 @@ export interface Surroundings {
 }
 
 /** A folder whose commands are confined as those of the workspace are, but apart from it. */
-export type OtherFolder = Required<Pick<Surroundings, 'workspace' | 'links'>> &
-  Pick<Surroundings, 'variables'>;
+export type OtherFolder = Required<Pick<SandboxSurroundings, 'workspace' | 'links'>> &
+  Pick<SandboxSurroundings, 'variables'>;
 
 /** What a program of ours may reach beside what commands see. All paths are absolute and real. */
 export interface LookReach {
@@ -130,7 +130,7 @@ export interface Confinement extends Disposable {
 }
 
 /** Commands run with all rights of the bridge's user, but in a scrubbed environment. `reason` is one sentence. */
-export function unconfined(surroundings: Surroundings, reason: string): Confinement {
+export function unconfined(surroundings: SandboxSurroundings, reason: string): Confinement {
   return {
     kind: 'none',
     detail: reason,

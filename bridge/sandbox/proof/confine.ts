@@ -2,7 +2,7 @@
 import { type CommandUser, chooseAccount } from '../account.ts';
 import { type Bubblewrap, findBubblewrap } from '../launch/bubblewrap.ts';
 import { bubblewrapConfinement } from '../launch/bubblewrap-confinement.ts';
-import { type Confinement, type Surroundings, unconfined } from '../launch/confinement.ts';
+import { type Confinement, type SandboxSurroundings, unconfined } from '../launch/confinement.ts';
 import { type MemoryGroup, shareMemoryGroup } from '../launch/memory-group.ts';
 import { joinNeighbours } from './neighbours.ts';
 import { selfTest } from './self-test.ts';
@@ -11,7 +11,7 @@ import { selfTest } from './self-test.ts';
  * Finds out what this machine can do by starting the real sandbox. On any failure the kind is `none` and the detail
  * says why; a missing program never makes it reject. It leaves nothing behind in the workspace.
  */
-export async function probeConfinement(surroundings: Surroundings): Promise<Confinement> {
+export async function probeConfinement(surroundings: SandboxSurroundings): Promise<Confinement> {
   const [found, chosen] = await Promise.all([
     findBubblewrap(),
     chooseAccount(surroundings.workspace),
@@ -58,7 +58,7 @@ async function confine(
 async function confineWith(
   bubblewrap: Bubblewrap,
   account: CommandUser,
-  surroundings: Surroundings,
+  surroundings: SandboxSurroundings,
   memory: MemoryGroup | undefined,
 ): Promise<Confinement> {
   const made = await bubblewrapConfinement(bubblewrap, account, surroundings, memory);

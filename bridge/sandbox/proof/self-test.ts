@@ -9,7 +9,7 @@ import { shellWord } from '../../../machine/shell-word.ts';
 import { COMMAND_LIMITS } from '../../../shared/limits.ts';
 import { runCommand } from '../../terminal/run-command.ts';
 import type { CommandUser } from '../account.ts';
-import type { Confinement, Surroundings } from '../launch/confinement.ts';
+import type { Confinement, SandboxSurroundings } from '../launch/confinement.ts';
 import { SANDBOX_LIMITS } from '../limits.ts';
 
 /**
@@ -18,7 +18,7 @@ import { SANDBOX_LIMITS } from '../limits.ts';
 export async function selfTest(
   confinement: Confinement,
   account: CommandUser,
-  surroundings: Surroundings,
+  surroundings: SandboxSurroundings,
 ): Promise<string | undefined> {
   const traps = trapsIn(account, surroundings);
   const host = await listenOnLoopback();
@@ -128,7 +128,10 @@ interface Traps {
   readonly secrets: readonly string[];
 }
 
-function trapsIn(account: CommandUser, { workspace, home, closedFolders }: Surroundings): Traps {
+function trapsIn(
+  account: CommandUser,
+  { workspace, home, closedFolders }: SandboxSurroundings,
+): Traps {
   const name = `.drawbridge-probe-${randomUUID()}`;
   const folder = join(workspace, name);
   const homes = [...new Set([home, account.home])];

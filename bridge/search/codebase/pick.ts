@@ -11,12 +11,12 @@ export interface PickRequest {
   readonly question: string;
   /** How rare each concept of the question is. Null for a single file: then its own chunks decide. */
   readonly rarity: Rarity | null;
-  readonly files: readonly FoundFile[];
+  readonly files: readonly PickedFile[];
   /** The most chunks that are shown of one file. */
   readonly ofFile: number;
 }
 
-export interface FoundFile {
+export interface PickedFile {
   /** Relative to the workspace, with `/`. */
   readonly name: string;
   readonly bytes: Uint8Array;
@@ -33,13 +33,13 @@ export function pickPassages({ question, rarity, files, ofFile }: PickRequest): 
   return choosePassages(chunks, ofFile);
 }
 
-function partsOf(file: FoundFile, matcher: Matcher): FileParts | null {
+function partsOf(file: PickedFile, matcher: Matcher): FileParts | null {
   const lines = linesOf(file);
   return lines && takeApart({ name: file.name, lines }, matcher);
 }
 
 /** The lines of a text file as a chunk counts them; null for a binary file. */
-export function linesOf({ bytes }: Pick<FoundFile, 'bytes'>): readonly string[] | null {
+export function linesOf({ bytes }: Pick<PickedFile, 'bytes'>): readonly string[] | null {
   const decoded = decode(bytes);
   if (decoded.kind === 'binary') return null;
   return lineTexts(decoded.text).slice(0, countLines(decoded.text));

@@ -5,7 +5,7 @@ import { REQUEST_LIMITS } from '../../../shared/limits.ts';
 import { nameInLine } from '../../../shared/text/plain-sight.ts';
 import { FileEditMetadata, PlanMetadata } from '../../../shared/wire/documents.ts';
 import { isPlan } from '../../../shared/wire/fold.ts';
-import type { Session } from '../../chat/session.ts';
+import type { ChatSession } from '../../chat/session.ts';
 import { undoFiles } from '../../chat/undo-files.ts';
 import { diffLines, newLines } from '../../render/diff.ts';
 import { planLines } from '../../render/plan.ts';
@@ -80,7 +80,7 @@ interface FoundPlan {
 }
 
 /** Of the answers that are shown. */
-function newestPlan({ view }: Session): FoundPlan | undefined {
+function newestPlan({ view }: ChatSession): FoundPlan | undefined {
   for (const response of view?.responses.toReversed() ?? []) {
     const document = response.documents.findLast(isPlan);
     const plan = document && PlanMetadata.safeParse(document.metadata).data;

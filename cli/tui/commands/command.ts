@@ -1,6 +1,6 @@
 /** What a line that begins with a slash does. */
 import type { AutocompleteItem, SelectItem } from '@earendil-works/pi-tui';
-import type { Session } from '../../chat/session.ts';
+import type { ChatSession } from '../../chat/session.ts';
 
 export interface SlashCommand {
   readonly name: string;
@@ -16,7 +16,7 @@ export interface SlashCommand {
 
 /** What a command can do with the screen. */
 export interface CommandDesk {
-  readonly session: Session;
+  readonly session: ChatSession;
   /** Shows words below what was said. */
   say(words: string): void;
   /** Puts text into the composer. */
@@ -26,14 +26,14 @@ export interface CommandDesk {
   /** Puts text into the clipboard of the machine that shows the terminal. */
   copy(text: string): void;
   /** Lets the person choose; undefined when the person goes back. */
-  pick(question: Choice): Promise<string | undefined>;
+  pick(question: CommandChoice): Promise<string | undefined>;
   /** Asks for a clear yes. */
   confirm(words: string): Promise<boolean>;
   leave(): void;
 }
 
 /** A list to choose from. */
-export interface Choice {
+export interface CommandChoice {
   readonly title: string;
   readonly items: readonly SelectItem[];
 }

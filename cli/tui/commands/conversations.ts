@@ -9,7 +9,7 @@ import { parseResponseId, responseIdOf } from '../../../shared/ids.ts';
 import { REQUEST_LIMITS } from '../../../shared/limits.ts';
 import { nameInLine, printableLine } from '../../../shared/text/plain-sight.ts';
 import { isOver } from '../../../shared/wire/fold.ts';
-import type { Session } from '../../chat/session.ts';
+import type { ChatSession } from '../../chat/session.ts';
 import { describeReport, previewUndo } from '../../chat/undo-files.ts';
 import { parseConversationId } from '../../target/typed-ids.ts';
 import { writtenPath } from '../../terminal/written-path.ts';
@@ -60,7 +60,7 @@ async function resume(rest: string, { session, say, pick }: CommandDesk): Promis
 }
 
 /** Those of this folder first, the most recently answered first. */
-async function conversationItems({ chat, bridgeId }: Session): Promise<SelectItem[]> {
+async function conversationItems({ chat, bridgeId }: ChatSession): Promise<SelectItem[]> {
   const { client, conversationId } = chat;
   const [{ items }, { items: bridges }] = await Promise.all([
     client.listConversations({ limit: REQUEST_LIMITS.maxPageSize }),

@@ -5,7 +5,7 @@ import { nameInLine, printableLine } from '../../../shared/text/plain-sight.ts';
 import type { Usage } from '../../../shared/wire/documents.ts';
 import type { PolicyRule } from '../../../shared/wire/policy.ts';
 import { afterHours } from '../../chat/privacy.ts';
-import type { Session } from '../../chat/session.ts';
+import type { ChatSession } from '../../chat/session.ts';
 import { mcpStateOf } from '../../render/mcp-server.ts';
 import { formatCost } from '../../render/run.ts';
 import { ownCommand } from '../../terminal/own-command.ts';
@@ -81,7 +81,7 @@ async function showCost(_: string, { session: { chat, view }, say }: CommandDesk
 }
 
 /** What the whole conversation has spent, by model. */
-async function usageOf(client: Session['chat']['client'], id: string): Promise<UsageEntry[]> {
+async function usageOf(client: ChatSession['chat']['client'], id: string): Promise<UsageEntry[]> {
   const { conversation } = await client.exportConversation(id);
   const byModel = new Map<string, UsageEntry>();
   for (const { model, usage } of conversation.responses) {

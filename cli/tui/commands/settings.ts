@@ -6,7 +6,7 @@ import { printableLine } from '../../../shared/text/plain-sight.ts';
 import { ModeName } from '../../../shared/wire/definitions.ts';
 import { Mode } from '../../../shared/wire/modes.ts';
 import { isForChats, listModes } from '../../chat/choices.ts';
-import type { Session } from '../../chat/session.ts';
+import type { ChatSession } from '../../chat/session.ts';
 import type { CommandDesk, SlashCommand } from './command.ts';
 
 export const SETTINGS: readonly SlashCommand[] = [
@@ -42,7 +42,7 @@ async function setMode(rest: string, { session, say, pick }: CommandDesk): Promi
   say(`Mode: ${parsed.data}`);
 }
 
-async function modesOf({ chat, bridgeId }: Session): Promise<SelectItem[]> {
+async function modesOf({ chat, bridgeId }: ChatSession): Promise<SelectItem[]> {
   const modes = await listModes(chat.client, bridgeId);
   return modes.map(({ name, description }) => ({ value: name, label: name, description }));
 }

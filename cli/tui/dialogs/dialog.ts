@@ -1,6 +1,6 @@
 /** A question in the place of the composer, and what it needs of the screen. */
 import type { Component, Focusable, TUI } from '@earendil-works/pi-tui';
-import type { Session } from '../../chat/session.ts';
+import type { ChatSession } from '../../chat/session.ts';
 import type { Look } from '../transcript/look.ts';
 
 export interface Dialog extends Component, Focusable {
@@ -11,7 +11,7 @@ export interface Dialog extends Component, Focusable {
 
 /** What dialogs need of a session. */
 export type DialogSession = Pick<
-  Session,
+  ChatSession,
   'asks' | 'chat' | 'current' | 'isBusy' | 'queued' | 'send' | 'view'
 >;
 

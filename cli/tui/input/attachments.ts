@@ -9,14 +9,14 @@ import { writtenPath } from '../../terminal/written-path.ts';
 import { clipboardPrograms, readClipboardImage } from './clipboard.ts';
 import { INPUT_LIMITS } from './limits.ts';
 
-export interface Attachment {
+export interface InputAttachment {
   readonly name: string;
   readonly image: ImagePart;
 }
 
 export class Attachments implements Component {
   readonly #paint: Paint;
-  #all: readonly Attachment[] = [];
+  #all: readonly InputAttachment[] = [];
 
   constructor(paint: Paint) {
     this.#paint = paint;
@@ -55,7 +55,7 @@ export class Attachments implements Component {
   }
 
   /** Empties the list, and returns what was in it. */
-  take(): readonly Attachment[] {
+  take(): readonly InputAttachment[] {
     const all = this.#all;
     this.#all = [];
     return all;

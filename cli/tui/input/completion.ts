@@ -24,12 +24,12 @@ export interface CompletedCommand {
   complete?(prefix: string): Promise<readonly AutocompleteItem[]>;
 }
 
-export interface Completion extends AutocompleteProvider {
+export interface InputCompletion extends AutocompleteProvider {
   /** Whether the text ends with the whole mention of a file: Enter and Tab then mean the message. */
   isComplete(before: string): boolean;
 }
 
-export function newCompletion({ findFiles, commands, skills }: CompletionSources): Completion {
+export function newCompletion({ findFiles, commands, skills }: CompletionSources): InputCompletion {
   /** The mentions of the files that were found last. */
   let found: ReadonlySet<string> = new Set();
   const isComplete = (before: string) => {

@@ -8,7 +8,7 @@ import { INPUT_LIMITS } from './limits.ts';
 
 const Line = z.object({ text: z.string().min(1).max(INPUT_LIMITS.maxHistoryChars) });
 
-export class History {
+export class PromptHistory {
   readonly #path: string | undefined;
   /** The oldest first. */
   #texts: string[] = [];

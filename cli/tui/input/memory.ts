@@ -3,7 +3,7 @@ import { printableLine } from '../../../shared/text/plain-sight.ts';
 import type { CommandDesk } from '../commands/command.ts';
 import type { Composer } from './composer.ts';
 import { keepDraft, readDraft } from './drafts.ts';
-import { History } from './history.ts';
+import { PromptHistory } from './history.ts';
 import { INPUT_LIMITS } from './limits.ts';
 
 export interface MemoryOptions {
@@ -13,15 +13,15 @@ export interface MemoryOptions {
   readonly desk: () => CommandDesk;
 }
 
-export class Memory {
+export class InputMemory {
   readonly #options: MemoryOptions;
-  readonly #history: History;
+  readonly #history: PromptHistory;
   /** The conversation whose draft was looked up. */
   #place: string | undefined;
 
   constructor(options: MemoryOptions) {
     this.#options = options;
-    this.#history = new History(options.stateDir);
+    this.#history = new PromptHistory(options.stateDir);
   }
 
   /** Reads what earlier chats have left. */

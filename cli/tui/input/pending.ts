@@ -3,7 +3,7 @@ import { type Component, truncateToWidth } from '@earendil-works/pi-tui';
 import { textOf } from '../../../shared/api/requests.ts';
 import { printableLine } from '../../../shared/text/plain-sight.ts';
 import { isOver } from '../../../shared/wire/fold.ts';
-import type { Session } from '../../chat/session.ts';
+import type { ChatSession } from '../../chat/session.ts';
 import type { Paint } from '../../terminal/paint.ts';
 import { INPUT_LIMITS } from './limits.ts';
 
@@ -16,7 +16,7 @@ export interface PendingMessage {
 }
 
 /** In the order in which the answers get them. */
-export function pendingIn({ current, steering, queued, unsent }: Session): PendingMessage[] {
+export function pendingIn({ current, steering, queued, unsent }: ChatSession): PendingMessage[] {
   const steers = current && isOver(current.status) ? LEFT : STEERS;
   return [
     ...steering.map(({ content }) => ({ text: content, state: steers, isFree: false })),
@@ -35,7 +35,7 @@ const SENDING = 'is being sent';
 const UNSENT = 'is not sent yet';
 
 export interface PendingListOptions {
-  readonly session: () => Session;
+  readonly session: () => ChatSession;
   readonly paint: Paint;
   /** Whether something stands in the composer. */
   readonly isWriting: () => boolean;

@@ -11,12 +11,12 @@ import { UsageError } from '../../terminal/usage-error.ts';
 import type { CommandDesk } from '../commands/command.ts';
 import { COMMANDS, isOwnCommand, nameOfLine, runCommand } from '../commands/commands.ts';
 import { Attachments } from './attachments.ts';
-import { type CompletedCommand, type Completion, newCompletion } from './completion.ts';
+import { type CompletedCommand, type InputCompletion, newCompletion } from './completion.ts';
 import { Composer, type Written } from './composer.ts';
 import { editText } from './external-editor.ts';
 import { imagePathsIn } from './image-paths.ts';
 import { INPUT_LIMITS } from './limits.ts';
-import { Memory } from './memory.ts';
+import { InputMemory } from './memory.ts';
 import { PendingList } from './pending.ts';
 import { runShell } from './shell.ts';
 
@@ -39,12 +39,12 @@ interface KnownSkills {
 
 export class Writer {
   readonly composer: Composer;
-  readonly memory: Memory;
+  readonly memory: InputMemory;
   /** Stand above the composer. */
   readonly pending: PendingList;
   readonly attachments: Attachments;
   readonly #options: WriterOptions;
-  readonly #completion: Completion;
+  readonly #completion: InputCompletion;
   #cleared = '';
   #skills: KnownSkills | undefined;
 
@@ -65,7 +65,7 @@ export class Writer {
       isComplete: (before) => this.#completion.isComplete(before),
     });
     this.composer.setAutocompleteProvider(this.#completion);
-    this.memory = new Memory({ composer: this.composer, stateDir, desk });
+    this.memory = new InputMemory({ composer: this.composer, stateDir, desk });
   }
 
   /** Carries out what was written. A message goes into the answer that runs, or behind it with `queue`. */
@@ -219,7 +219,7 @@ export class Writer {
     else this.composer.write(edited);
   }
 
-  #newCompletion(): Completion {
+  #newCompletion(): InputCompletion {
     const commands = COMMANDS.map(({ name, help, takes, complete }) => ({
       ...{ name, help },
       ...(takes !== undefined && { takes }),

@@ -5,11 +5,11 @@ import { waitSentence } from '../../../shared/shown/waits.ts';
 import { printableLine } from '../../../shared/text/plain-sight.ts';
 import { SECOND } from '../../../shared/units.ts';
 import { isOver } from '../../../shared/wire/fold.ts';
-import type { Session } from '../../chat/session.ts';
+import type { ChatSession } from '../../chat/session.ts';
 import type { Paint } from '../../terminal/paint.ts';
 
 /** What the session is at. Undefined while nothing goes on. */
-function activityOf(session: Session, nowMs: number): string | undefined {
+function activityOf(session: ChatSession, nowMs: number): string | undefined {
   const { current, lostMs, unsent, problem, queued } = session;
   if (problem) return `This conversation cannot be followed: ${problem.message}`;
   if (lostMs !== undefined) return `Connection lost; trying again (${seconds(nowMs - lostMs)})`;
@@ -69,12 +69,12 @@ function seconds(ms: number): string {
 
 /** The line above the composer. */
 export class ActivityLine implements Component {
-  readonly #session: () => Session;
+  readonly #session: () => ChatSession;
   readonly #stopKey: () => string | undefined;
   readonly #paint: Paint;
 
   /** `stopKey` names the key that stops the answer now; undefined if none does. */
-  constructor(session: () => Session, stopKey: () => string | undefined, paint: Paint) {
+  constructor(session: () => ChatSession, stopKey: () => string | undefined, paint: Paint) {
     this.#session = session;
     this.#stopKey = stopKey;
     this.#paint = paint;

@@ -3,22 +3,22 @@ import { basename } from 'node:path';
 import { type Component, truncateToWidth } from '@earendil-works/pi-tui';
 import type { ChatResponse } from '../../../client/index.ts';
 import { inOneLine } from '../../../shared/text/plain-sight.ts';
-import type { Session } from '../../chat/session.ts';
+import type { ChatSession } from '../../chat/session.ts';
 import { formatCost } from '../../render/run.ts';
 import type { Paint } from '../../terminal/paint.ts';
 import type { ProcessCount } from './processes.ts';
-import type { Surroundings } from './surroundings.ts';
+import type { StatusSurroundings } from './surroundings.ts';
 
 export interface FooterOptions {
-  readonly session: () => Session;
-  readonly around: Surroundings;
+  readonly session: () => ChatSession;
+  readonly around: StatusSurroundings;
   readonly processes: Pick<ProcessCount, 'running'>;
   readonly paint: Paint;
 }
 
 export class Footer implements Component {
-  readonly #session: () => Session;
-  readonly #around: Surroundings;
+  readonly #session: () => ChatSession;
+  readonly #around: StatusSurroundings;
   readonly #processes: Pick<ProcessCount, 'running'>;
   readonly #paint: Paint;
 
@@ -49,14 +49,14 @@ export class Footer implements Component {
     return [this.#paint('dim', truncateToWidth(parts.map(inOneLine).join(' · '), width, '…'))];
   }
 
-  #modelParts({ chat, current }: Session): string[] {
+  #modelParts({ chat, current }: ChatSession): string[] {
     const { models } = this.#around;
     const id = chat.model ?? current?.model ?? models.find(({ isDefault }) => isDefault)?.id;
     return id === undefined ? [] : [id];
   }
 
   /** How full the window is, and what the exchanges that are shown have cost. */
-  #spentParts({ view }: Session): string[] {
+  #spentParts({ view }: ChatSession): string[] {
     const { models } = this.#around;
     const counted = view?.responses.findLast(({ metadata }) => metadata.contextTokens);
     const window = models.find((model) => model.id === counted?.model)?.contextWindow;

@@ -1,16 +1,16 @@
 /** How many commands run in the background of the conversation's folder. */
 import { SECOND } from '../../../shared/units.ts';
-import type { Session } from '../../chat/session.ts';
+import type { ChatSession } from '../../chat/session.ts';
 
 /** Asks the bridge when a command may have begun, and again and again while one runs. */
 export class ProcessCount {
-  readonly #session: () => Pick<Session, 'bridgeId' | 'chat'>;
+  readonly #session: () => Pick<ChatSession, 'bridgeId' | 'chat'>;
   readonly #onChange: () => void;
   #running = 0;
   #due: NodeJS.Timeout | undefined;
   #hasEnded = false;
 
-  constructor(session: () => Pick<Session, 'bridgeId' | 'chat'>, onChange: () => void) {
+  constructor(session: () => Pick<ChatSession, 'bridgeId' | 'chat'>, onChange: () => void) {
     this.#session = session;
     this.#onChange = onChange;
   }

@@ -1,13 +1,13 @@
 /** What the status lines need of the server: the models with their windows, and the folder's bridge. */
 import type { BridgeDetails, ModelInfo } from '../../../shared/api/listings.ts';
-import type { Session } from '../../chat/session.ts';
+import type { ChatSession } from '../../chat/session.ts';
 
-export class Surroundings {
+export class StatusSurroundings {
   models: readonly ModelInfo[] = [];
   bridge: BridgeDetails | undefined;
 
   /** Asks once for all; never rejects. What cannot be read stays unknown. `onChange` is called after each answer. */
-  async read({ chat: { client }, bridgeId }: Session, onChange: () => void): Promise<void> {
+  async read({ chat: { client }, bridgeId }: ChatSession, onChange: () => void): Promise<void> {
     const models = client.listModels().then(({ items }) => {
       this.models = items;
       onChange();

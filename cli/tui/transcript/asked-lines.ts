@@ -10,12 +10,15 @@ import { RENDER_LIMITS } from '../../limits.ts';
 import { approvalEvent } from '../../render/catch-up.ts';
 import { answerWords, attentionLines } from '../../render/run.ts';
 import { shortLine } from '../../terminal/short-line.ts';
-import type { DocumentProps } from './document-props.ts';
+import type { ScreenDocumentProps } from './document-props.ts';
 import { INDENT, indented } from './lines.ts';
 import { approvalKey } from './look.ts';
 
 /** The dialog shows whole what waits. Here stands that it does. */
-export function askedLines({ document, response, look }: DocumentProps, width: number): string[] {
+export function askedLines(
+  { document, response, look }: ScreenDocumentProps,
+  width: number,
+): string[] {
   const { paint, answeredHere } = look;
   const isHere = answeredHere.has(approvalKey(response.id, document.id));
   const items = z.array(AttentionItem).safeParse(document.metadata['newlyProtected']).data ?? [];

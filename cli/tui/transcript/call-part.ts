@@ -11,11 +11,11 @@ import { imageNames, summaryOfArguments, summaryOfResult } from '../../render/to
 import type { Paint, Style } from '../../terminal/paint.ts';
 import { shortLine } from '../../terminal/short-line.ts';
 import { Cached } from './cached.ts';
-import { type DocumentProps, textIn } from './document-props.ts';
+import { type ScreenDocumentProps, textIn } from './document-props.ts';
 import { endOf, hiddenLine, INDENT, indented, wrapped } from './lines.ts';
 import type { Look } from './look.ts';
 
-export function callPart({ document, look }: DocumentProps): Component {
+export function callPart({ document, look }: ScreenDocumentProps): Component {
   return new Cached((width) => {
     const room = width - INDENT.length;
     return [

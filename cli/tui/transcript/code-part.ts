@@ -3,10 +3,10 @@ import { type Component, Container } from '@earendil-works/pi-tui';
 import { nameInLine } from '../../../shared/text/plain-sight.ts';
 import { shortLine } from '../../terminal/short-line.ts';
 import { Cached } from './cached.ts';
-import { type DocumentProps, isGrowing, textIn } from './document-props.ts';
+import { isGrowing, type ScreenDocumentProps, textIn } from './document-props.ts';
 import { type Code, GrowingCode } from './growing-code.ts';
 
-export function codePart(props: DocumentProps): Component {
+export function codePart(props: ScreenDocumentProps): Component {
   const { document, look } = props;
   const language = textIn(document, 'language');
   const title = new Cached(() => {
@@ -17,7 +17,7 @@ export function codePart(props: DocumentProps): Component {
   return withTitle(title, props, { language });
 }
 
-export function referencePart(props: DocumentProps): Component {
+export function referencePart(props: ScreenDocumentProps): Component {
   const { document, look } = props;
   const { startLine, endLine } = document.metadata;
   const [first, last] = [Number(startLine), Number(endLine)];
@@ -32,7 +32,7 @@ export function referencePart(props: DocumentProps): Component {
 
 function withTitle(
   title: Component,
-  props: DocumentProps,
+  props: ScreenDocumentProps,
   code: Pick<Code, 'language' | 'numbers'>,
 ): Component {
   const { document, look } = props;

@@ -3,13 +3,13 @@ import { type Component, truncateToWidth, wrapTextWithAnsi } from '@earendil-wor
 import type { Document } from '../../../client/index.ts';
 import { exitLine } from '../../render/tool.ts';
 import { Cached } from './cached.ts';
-import { type DocumentProps, textIn } from './document-props.ts';
+import { type ScreenDocumentProps, textIn } from './document-props.ts';
 import { endOf, hiddenLine, INDENT, indented, wrapped } from './lines.ts';
 import type { Look } from './look.ts';
 import { outputLines } from './output-lines.ts';
 import { failureLines } from './result-lines.ts';
 
-export function commandPart({ document, look }: DocumentProps): Component {
+export function commandPart({ document, look }: ScreenDocumentProps): Component {
   return new Cached((width) => [
     ...titleLines(document, width, look),
     ...indented(printedLines(document, width - INDENT.length, look)),

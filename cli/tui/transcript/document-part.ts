@@ -7,7 +7,7 @@ import { Cached } from './cached.ts';
 import { callPart } from './call-part.ts';
 import { codePart, referencePart } from './code-part.ts';
 import { commandPart } from './command-part.ts';
-import type { DocumentProps } from './document-props.ts';
+import type { ScreenDocumentProps } from './document-props.ts';
 import { editPart } from './edit-part.ts';
 import { errorPart } from './error-part.ts';
 import type { Look } from './look.ts';
@@ -28,7 +28,7 @@ export function documentPart(document: Document, response: ChatResponse, look: L
 }
 
 /** A later server may send more types than these. */
-const PARTS: Readonly<Record<DocumentType, (props: DocumentProps) => Component>> = {
+const PARTS: Readonly<Record<DocumentType, (props: ScreenDocumentProps) => Component>> = {
   text: textPart,
   reasoning: reasoningPart,
   code_block: codePart,
@@ -42,12 +42,12 @@ const PARTS: Readonly<Record<DocumentType, (props: DocumentProps) => Component>>
   todo_update: todosPart,
 };
 
-function hasNoGap(props: DocumentProps): boolean {
+function hasNoGap(props: ScreenDocumentProps): boolean {
   return followsCall(props) || isShownByCall(props.document, props.response);
 }
 
 /** Calls in a row are one list, without empty lines between them. */
-function followsCall({ document, response: { documents } }: DocumentProps): boolean {
+function followsCall({ document, response: { documents } }: ScreenDocumentProps): boolean {
   const before = documents[documents.indexOf(document) - 1];
   return document.type === 'tool_call' && before?.type === 'tool_call';
 }

@@ -4,14 +4,14 @@ import { isOver } from '../../../shared/wire/fold.ts';
 import type { Look } from './look.ts';
 
 /** Document and response are changed in place. */
-export interface DocumentProps {
+export interface ScreenDocumentProps {
   readonly document: Document;
   readonly response: ChatResponse;
   readonly look: Look;
 }
 
 /** Whether more of the document's text may come. */
-export function isGrowing({ document, response }: DocumentProps): boolean {
+export function isGrowing({ document, response }: ScreenDocumentProps): boolean {
   return !isOver(response.status) && response.documents.at(-1) === document;
 }
 

@@ -9,12 +9,12 @@ import type { Paint } from '../../terminal/paint.ts';
 import { shortLine } from '../../terminal/short-line.ts';
 import { Cached } from './cached.ts';
 import { diffLines } from './diff-lines.ts';
-import { type DocumentProps, isGrowing, textIn } from './document-props.ts';
+import { isGrowing, type ScreenDocumentProps, textIn } from './document-props.ts';
 import { endOf, hiddenLine, INDENT, indented, plain, wrapped } from './lines.ts';
 import type { Look } from './look.ts';
 import { failureLines } from './result-lines.ts';
 
-export function editPart(props: DocumentProps): Component {
+export function editPart(props: ScreenDocumentProps): Component {
   const { document, look } = props;
   return new Cached((width) => {
     const hunks = hunksOf(document);

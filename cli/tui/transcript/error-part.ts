@@ -3,10 +3,10 @@ import type { Component } from '@earendil-works/pi-tui';
 import { isShownByCall } from '../../render/result-text.ts';
 import { shortLine } from '../../terminal/short-line.ts';
 import { Cached } from './cached.ts';
-import { type DocumentProps, textIn } from './document-props.ts';
+import { type ScreenDocumentProps, textIn } from './document-props.ts';
 import { endOf, hiddenLine, INDENT, indented, wrapped } from './lines.ts';
 
-export function errorPart({ document, response, look }: DocumentProps): Component {
+export function errorPart({ document, response, look }: ScreenDocumentProps): Component {
   return new Cached((width) => {
     if (isShownByCall(document, response)) return [];
     const content = document.content ?? '';

@@ -1,5 +1,5 @@
 /** The output of a command with the colours that it has itself, as those of the terminal. */
-import { type Colour, type Piece, piecesOf } from '../../../shared/shown/terminal-lines.ts';
+import { type Colour, piecesOf, type StyledText } from '../../../shared/shown/terminal-lines.ts';
 import type { Paint, Style } from '../../terminal/paint.ts';
 
 /** One line for each line of the text. */
@@ -13,7 +13,7 @@ export function outputLines(text: string, paint: Paint): string[] {
 }
 
 /** No colour reaches over the end of a line. */
-function paintedLines({ text, look }: Piece, paint: Paint): string[] {
+function paintedLines({ text, look }: StyledText, paint: Paint): string[] {
   const styles: Style[] = [
     ...(look.text ? COLOURS[look.text] : []),
     ...look.decorations,

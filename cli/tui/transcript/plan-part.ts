@@ -4,12 +4,12 @@ import { PlanMetadata } from '../../../shared/wire/documents.ts';
 import { changedTodoLines, todoLine } from '../../render/plan.ts';
 import { shortLine } from '../../terminal/short-line.ts';
 import { Cached } from './cached.ts';
-import type { DocumentProps } from './document-props.ts';
+import type { ScreenDocumentProps } from './document-props.ts';
 import { GrowingMarkdown } from './growing-markdown.ts';
 import { wrapped } from './lines.ts';
 
 /** Its head and todos come last: they are known only at the end, when its beginning may have scrolled away. */
-export function planPart({ document, look }: DocumentProps): Component {
+export function planPart({ document, look }: ScreenDocumentProps): Component {
   const part = new Container();
   part.addChild(new GrowingMarkdown(() => document.content ?? '', look));
   part.addChild(
@@ -30,6 +30,6 @@ export function planPart({ document, look }: DocumentProps): Component {
 }
 
 /** Only the changed todos: the plan itself may have scrolled away. */
-export function todosPart({ document, response, look }: DocumentProps): Component {
+export function todosPart({ document, response, look }: ScreenDocumentProps): Component {
   return new Cached(() => changedTodoLines(document.metadata, response.documents, look.paint));
 }

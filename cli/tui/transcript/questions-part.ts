@@ -9,14 +9,14 @@ import { isUnanswered } from '../../../shared/wire/fold.ts';
 import { answerTo } from '../../render/clarification.ts';
 import type { Paint } from '../../terminal/paint.ts';
 import { Cached } from './cached.ts';
-import type { DocumentProps } from './document-props.ts';
+import type { ScreenDocumentProps } from './document-props.ts';
 import { INDENT, indented, wrapped } from './lines.ts';
 
 /** The options of an open question stand in its dialog. */
 export function questionsPart({
   document: { content, metadata },
   look: { paint },
-}: DocumentProps): Component {
+}: ScreenDocumentProps): Component {
   return new Cached((width) => {
     const { questions = [], answers } = Asked.safeParse(metadata).data ?? {};
     return [

@@ -3,10 +3,10 @@ import type { Component } from '@earendil-works/pi-tui';
 import { SECOND } from '../../../shared/units.ts';
 import { shortLine } from '../../terminal/short-line.ts';
 import { Cached } from './cached.ts';
-import { type DocumentProps, isGrowing } from './document-props.ts';
+import { isGrowing, type ScreenDocumentProps } from './document-props.ts';
 import { indented, wrapped } from './lines.ts';
 
-export function reasoningPart(props: DocumentProps): Component {
+export function reasoningPart(props: ScreenDocumentProps): Component {
   const { document, look } = props;
   const clock = new Clock();
   return new Cached((width) => {

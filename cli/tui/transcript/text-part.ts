@@ -1,8 +1,8 @@
 /** What the agent says. */
 import type { Component } from '@earendil-works/pi-tui';
-import type { DocumentProps } from './document-props.ts';
+import type { ScreenDocumentProps } from './document-props.ts';
 import { GrowingMarkdown } from './growing-markdown.ts';
 
-export function textPart({ document, look }: DocumentProps): Component {
+export function textPart({ document, look }: ScreenDocumentProps): Component {
   return new GrowingMarkdown(() => document.content ?? '', look);
 }

@@ -2,10 +2,10 @@
 import type { Component } from '@earendil-works/pi-tui';
 import { shortLine } from '../../terminal/short-line.ts';
 import { Cached } from './cached.ts';
-import type { DocumentProps } from './document-props.ts';
+import type { ScreenDocumentProps } from './document-props.ts';
 import { wrapped } from './lines.ts';
 
-export function unknownPart({ document, look: { paint } }: DocumentProps): Component {
+export function unknownPart({ document, look: { paint } }: ScreenDocumentProps): Component {
   return new Cached((width) => {
     const { type, content } = document;
     const words = `This version does not know “${shortLine(type)}”.`;

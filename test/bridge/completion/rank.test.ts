@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest';
-import { type Entry, newEntry, rank } from '../../../bridge/completion/rank.ts';
+import { type CompletionEntry, newEntry, rank } from '../../../bridge/completion/rank.ts';
 
 const entriesOf = (...paths: string[]) =>
   paths.map((path) => newEntry({ path, type: path.endsWith('/') ? 'folder' : 'file' }));
 
 async function ranked(
-  entries: readonly Entry[],
+  entries: readonly CompletionEntry[],
   query: string,
   { open = [], limit = 50 }: { open?: readonly string[]; limit?: number } = {},
 ) {
@@ -69,7 +69,7 @@ function hasInOrder(path: string, query: string): boolean {
 it('asks about no more entries than it needs', async () => {
   const entries = entriesOf(...Array.from({ length: 1_000 }, (_, index) => `f${index}.ts`));
   const asked: string[] = [];
-  const mayShow = ({ path }: Entry) => {
+  const mayShow = ({ path }: CompletionEntry) => {
     asked.push(path);
     return !path.endsWith('1.ts');
   };

@@ -9,7 +9,10 @@ import { onTestFinished } from 'vitest';
 import { type CommandUser, chooseAccount } from '../../../bridge/sandbox/account.ts';
 import { findBubblewrap } from '../../../bridge/sandbox/launch/bubblewrap.ts';
 import { bubblewrapConfinement } from '../../../bridge/sandbox/launch/bubblewrap-confinement.ts';
-import type { Confinement, Surroundings } from '../../../bridge/sandbox/launch/confinement.ts';
+import type {
+  Confinement,
+  SandboxSurroundings,
+} from '../../../bridge/sandbox/launch/confinement.ts';
 import { findProgram } from '../../../bridge/sandbox/programs.ts';
 import type { CommandOutcome } from '../../../bridge/terminal/run-command.ts';
 import type { Permission } from '../../../shared/tools/run-terminal-cmd.ts';
@@ -43,7 +46,7 @@ const conversationId = 'conv_test';
 export interface SandboxedWorkspace {
   /** Holds the folders `workspace`, `home`, `instances` (with `state` in it) and `outside`. */
   readonly base: string;
-  readonly surroundings: Surroundings;
+  readonly surroundings: SandboxSurroundings;
   readonly account: CommandUser;
   /** The program's path. */
   readonly bubblewrap: string;
@@ -88,7 +91,7 @@ export async function sandboxedWorkspace(
   await git(path('workspace'), 'init', '--quiet');
   await git(path('workspace'), 'add', 'readme');
   await git(path('workspace'), ...AUTHOR, 'commit', '--quiet', '-m', 'first');
-  const surroundings: Surroundings = {
+  const surroundings: SandboxSurroundings = {
     workspace: path('workspace'),
     home: path('home'),
     closedFolders: [path('instances')],
@@ -157,7 +160,7 @@ async function giveAway(base: string, name: string): Promise<void> {
 
 /** `isHeld`: as on a system where no base can be entered. */
 export async function realConfinement(
-  surroundings: Surroundings,
+  surroundings: SandboxSurroundings,
   { isHeld = false }: { readonly isHeld?: boolean } = {},
 ): Promise<Confinement> {
   const found = await findBubblewrap();
@@ -170,7 +173,7 @@ export async function realConfinement(
 }
 
 /** With the home folder of the place: user 1234 has none. */
-async function accountOf({ workspace, home }: Surroundings): Promise<CommandUser> {
+async function accountOf({ workspace, home }: SandboxSurroundings): Promise<CommandUser> {
   const chosen = await chooseAccount(workspace);
   if (!chosen.ok) throw new Error(chosen.reason);
   return { ...chosen.account, home };

@@ -3,14 +3,14 @@ import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
 import { placesOf } from '../../../bridge/skills/places.ts';
-import { type Caller, Skills } from '../../../bridge/skills/skills.ts';
+import { type SkillCaller, Skills } from '../../../bridge/skills/skills.ts';
 import { SKILL_LIMITS } from '../../../shared/limits.ts';
 import { SkillSet } from '../../../shared/wire/skills.ts';
 import { temporaryFolder, temporaryWorkspace } from '../tools/temporary-workspace.ts';
 
 const { signal } = new AbortController();
-const PERSON: Caller = { as: 'person', isOwners: true };
-const MODEL: Caller = { as: 'model', isOwners: true };
+const PERSON: SkillCaller = { as: 'person', isOwners: true };
+const MODEL: SkillCaller = { as: 'model', isOwners: true };
 
 it('finds skills and commands in all places, of the workspace and of the owner', async () => {
   const { look } = await skillsOf({
@@ -151,7 +151,7 @@ it("an owner's skill gives the files of its own folder by its name, and nothing 
   for (const file of ['../../../secret.txt', 'refs/link.md', '.env', '/etc/passwd', 'none.md']) {
     await expect(read(file)).rejects.toMatchObject({ code: 'FILE_NOT_FOUND' });
   }
-  const stranger: Caller = { as: 'model', isOwners: false };
+  const stranger: SkillCaller = { as: 'model', isOwners: false };
   await expect(read('refs/a.md', stranger)).rejects.toMatchObject({ code: 'NO_SUCH_SKILL' });
 });
 

@@ -14,7 +14,7 @@ import type { BridgeTool, FileChange, ToolContext } from '../../../bridge/tools/
 import { ReadLedger } from '../../../bridge/tools/ledger.ts';
 import { OfferFeed } from '../../../bridge/tunnel/feeds.ts';
 import { Journal } from '../../../bridge/tunnel/journal.ts';
-import { Session } from '../../../bridge/tunnel/session.ts';
+import { CallSession } from '../../../bridge/tunnel/session.ts';
 import { NO_ROOMS } from '../../../bridge/worktrees/rooms.ts';
 import { newCallId, newConversationId } from '../../../shared/ids.ts';
 import { readFile } from '../../../shared/tools/read-file.ts';
@@ -136,7 +136,7 @@ export class Bench {
   readonly #options: BenchOptions;
   /** Everything the connection was given, in order; a new connection begins a new list. */
   sent: BridgeFrame[] = [];
-  #process: { readonly session: Session; readonly journal: Journal; readonly guests: Guests };
+  #process: { readonly session: CallSession; readonly journal: Journal; readonly guests: Guests };
 
   private constructor(place: TemporaryWorkspace, options: BenchOptions) {
     this.place = place;
@@ -167,7 +167,7 @@ export class Bench {
     return join(this.place.root, '..');
   }
 
-  get session(): Session {
+  get session(): CallSession {
     return this.#process.session;
   }
 
@@ -231,7 +231,7 @@ export class Bench {
       ...{ root, workspace, limits: { writeMs, lookMs: 10 } },
       cancel: (callId) => session.cancel(callId),
     });
-    const session: Session = new Session({
+    const session: CallSession = new CallSession({
       workspace,
       tools: createCatalogue([...tools, guests.tool]),
       elsewhere: NO_ROOMS,

@@ -1,6 +1,6 @@
 import type { SessionUpdate } from '@agentclientprotocol/sdk';
 import { expect, it } from 'vitest';
-import { Transcript } from '../../../cli/acp/transcript.ts';
+import { EditorTranscript } from '../../../cli/acp/transcript.ts';
 import type { ConversationView, StreamEvent } from '../../../client/index.ts';
 import { foldConversation } from '../../../shared/wire/fold.ts';
 import { CONVERSATION_ID, RESPONSE_ID, SAMPLE_TAPE } from '../../client/sample-tape.ts';
@@ -15,7 +15,7 @@ function newView(): ConversationView {
 /** Folds the events, and takes what is new after each of them, or after the last one alone. */
 function follow(events: readonly StreamEvent[], how: 'each' | 'last'): SessionUpdate[] {
   const view = newView();
-  const transcript = new Transcript('/work');
+  const transcript = new EditorTranscript('/work');
   return events.flatMap((event, at) => {
     foldConversation(view, event);
     const isTaken = how === 'each' || at === events.length - 1;

@@ -2,9 +2,9 @@
 import { Container, TuiMainScreen } from '@earendil-works/pi-tui';
 import { onTestFinished } from 'vitest';
 import type { Chat } from '../../../cli/chat/chat.ts';
-import { Session } from '../../../cli/chat/session.ts';
+import { ChatSession } from '../../../cli/chat/session.ts';
 import { plain } from '../../../cli/terminal/paint.ts';
-import type { Choice, CommandDesk } from '../../../cli/tui/commands/command.ts';
+import type { CommandChoice, CommandDesk } from '../../../cli/tui/commands/command.ts';
 import { Writer } from '../../../cli/tui/input/writer.ts';
 import { CONVERSATION_ID } from '../../client/sample-tape.ts';
 import { NEVER, type ScriptedApi, startScriptedApi } from '../../client/scripted-api.ts';
@@ -16,13 +16,13 @@ export interface OpenedWriter {
   readonly api: ScriptedApi;
   readonly terminal: VirtualTerminal;
   readonly writer: Writer;
-  readonly session: Session;
+  readonly session: ChatSession;
   /** What the screen has said to the person. */
   readonly said: string[];
   /** What slash commands get. */
   readonly desk: () => CommandDesk;
   /** The lists that the person was asked to choose from. */
-  readonly asked: Choice[];
+  readonly asked: CommandChoice[];
   /** The texts of the messages that the server has got. */
   sent(): unknown[];
 }
@@ -45,7 +45,7 @@ export async function openWriter({
   answerWithConversation(api, isPrivate);
   const terminal = openVirtualTerminal(columns);
   const tui = new TuiMainScreen(terminal);
-  const [said, asked]: [string[], Choice[]] = [[], []];
+  const [said, asked]: [string[], CommandChoice[]] = [[], []];
   const desk = (): CommandDesk => ({
     session,
     say: (words) => void said.push(words),
@@ -61,7 +61,7 @@ export async function openWriter({
   });
   const options = { tui, paint: plain, stateDir: chat.stateDir, desk };
   const writer = new Writer({ ...options, handOver: (work) => work() });
-  const session = new Session({ ...newChat(api, scriptTerminal()), ...chat }, () => {
+  const session = new ChatSession({ ...newChat(api, scriptTerminal()), ...chat }, () => {
     writer.memory.follow();
     tui.requestRender();
   });

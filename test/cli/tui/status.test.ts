@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { plain } from '../../../cli/terminal/paint.ts';
 import { Footer } from '../../../cli/tui/status/footer.ts';
 import { ProcessCount } from '../../../cli/tui/status/processes.ts';
-import { Surroundings } from '../../../cli/tui/status/surroundings.ts';
+import { StatusSurroundings } from '../../../cli/tui/status/surroundings.ts';
 import { newDeferred } from '../../../machine/deferred.ts';
 import type { BridgeDetails } from '../../../shared/api/listings.ts';
 import { BRIDGE_ID, CONVERSATION_ID } from '../../client/sample-tape.ts';
@@ -18,7 +18,7 @@ it('counts on the last line what runs in the background', async () => {
   const changed = newDeferred<void>();
   const processes = new ProcessCount(() => session, changed.resolve);
   const footer = new Footer({
-    ...{ session: () => session, around: new Surroundings(), processes, paint: plain },
+    ...{ session: () => session, around: new StatusSurroundings(), processes, paint: plain },
   });
   expect(footer.render(80)).toEqual(['agent · demo']);
   const items = [PROCESS, { ...PROCESS, id: 'proc_2', running: false, end: 'exit code 0' }];
@@ -31,7 +31,7 @@ it('counts on the last line what runs in the background', async () => {
 
 it('says on a narrow screen too that there is no sandbox', async () => {
   const { session } = await openWriter({ mode: 'agent', model: 'a-model' });
-  const around = new Surroundings();
+  const around = new StatusSurroundings();
   around.bridge = { workspacePath: '/work/shop', confinement: { kind: 'none' } } as BridgeDetails;
   const footer = new Footer({
     ...{ session: () => session, around, processes: { running: 0 }, paint: plain },

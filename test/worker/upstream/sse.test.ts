@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { UPSTREAM_LIMITS } from '../../../worker/upstream/limits.ts';
-import { EventReader, type UpstreamEvent } from '../../../worker/upstream/sse.ts';
+import { type UpstreamEvent, UpstreamEventReader } from '../../../worker/upstream/sse.ts';
 import { splitsOf } from './splits.ts';
 
 const encoder = new TextEncoder();
@@ -62,7 +62,7 @@ it('replaces bytes that are no UTF-8, and a character cut off by the end', () =>
 });
 
 it('ends with an error at a line without end', () => {
-  const reader = new EventReader();
+  const reader = new UpstreamEventReader();
   const mebibyte = new Uint8Array(2 ** 20).fill('x'.charCodeAt(0));
   const events: UpstreamEvent[] = reader.push(encoder.encode('data: a\n\ndata: '));
   for (let size = 0; size <= 2 * UPSTREAM_LIMITS.maxEventChars; size += mebibyte.length) {
@@ -74,7 +74,7 @@ it('ends with an error at a line without end', () => {
 });
 
 it('ends with an error at data lines without end', () => {
-  const reader = new EventReader();
+  const reader = new UpstreamEventReader();
   const line = encoder.encode(`data: ${'x'.repeat(2 ** 20)}\n`);
   const events: UpstreamEvent[] = [];
   for (let count = 0; count < 20; count++) events.push(...reader.push(line));
@@ -83,7 +83,7 @@ it('ends with an error at data lines without end', () => {
 });
 
 function read(pieces: readonly Uint8Array[]): UpstreamEvent[] {
-  const reader = new EventReader();
+  const reader = new UpstreamEventReader();
   return [...pieces.flatMap((bytes) => reader.push(bytes)), ...reader.end()];
 }
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { TapeEvent } from '../../../shared/wire/events.ts';
-import { AnswerReader, type NewWords } from '../../../worker/words/answer-reader.ts';
+import { FollowedAnswer, type NewWords } from '../../../worker/words/answer-reader.ts';
 
 const USAGE = { promptTokens: 1, completionTokens: 2, totalTokens: 3 };
 
@@ -43,7 +43,7 @@ const CONTENT = 'Look:\n\n```md\na\n```\n\n````md\n```\nb\n````';
 it('gives the same text wherever a reader starts again', () => {
   for (let cut = 0; cut <= TAPE.length; cut++) {
     for (const again of [TAPE, TAPE.slice(0, cut)]) {
-      const reader = new AnswerReader();
+      const reader = new FollowedAnswer();
       const parts = [
         ...TAPE.slice(0, cut).map((event) => reader.read([event])),
         reader.read(again),
@@ -57,7 +57,7 @@ it('gives the same text wherever a reader starts again', () => {
 });
 
 it('gives other thoughts after those that a crash took back, and the same answer', () => {
-  const reader = new AnswerReader();
+  const reader = new FollowedAnswer();
   const [start, thinking] = [TAPE.slice(0, 1), TAPE.slice(0, 3)];
   const parts = [
     reader.read(thinking),

@@ -144,7 +144,7 @@ import { Plan, PlanEdit, PlanState } from '../../../shared/wire/plans.ts';
 import { MachinePolicy, PolicyRule } from '../../../shared/wire/policy.ts';
 import { PortRequest, ProcessInfo, ProcessList } from '../../../shared/wire/processes.ts';
 import { LeftOutRule, RuleKind, RuleReport, RuleReports } from '../../../shared/wire/rules.ts';
-import { Confinement } from '../../../shared/wire/tunnel.ts';
+import { ReportedConfinement } from '../../../shared/wire/tunnel.ts';
 import { CompletionRequest } from '../../openai/request.ts';
 import { ResponsesRequest } from '../../openai/responses/request.ts';
 import * as responsesSchemas from '../../openai/responses/schemas.ts';
@@ -234,7 +234,7 @@ export const NAMED: Readonly<Record<string, z.ZodType>> = {
   ...{ Invitation, Login, LoginDecision, LoginRequest, LoginView, NewSession, Session, SessionKey },
   ...{ SessionKind, SessionList, SessionRequest, SessionToken, SessionTokenRequest },
   ...{ BrowserSubscription, NtfyTopic, PushKinds, PushRequest, PushState },
-  ...{ Me, MePatch, ModelList, ToolList, BridgeList, BridgeInfo, Confinement },
+  ...{ Me, MePatch, ModelList, ToolList, BridgeList, BridgeInfo, ReportedConfinement },
   ...{ ApprovalList, OpenApproval },
   ...{ FoundFile, FoundFiles, MachinePolicy, PolicyRule, AccountGrant },
   ...{ BridgeDetails, EnrolmentRequest, McpServerInfo, PortRequest, ProcessInfo, ProcessList },

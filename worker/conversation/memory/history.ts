@@ -5,7 +5,7 @@ import { isPreview } from '../log/errand.ts';
 import type { Steer, Turn, Window } from '../store/rows.ts';
 import type { RunStore } from '../store/run-statements.ts';
 import { TodoList } from './window/range.ts';
-import type { AnsweredTurn, History, SaidInRun } from './window/transcript.ts';
+import type { AnsweredTurn, ModelHistory, SaidInRun } from './window/transcript.ts';
 
 /** A place in the conversation: a run, and the number of its turns before the place. */
 export type RunPlace = Window['from'];
@@ -24,7 +24,7 @@ export function startOf(window: Window | null): RunPlace {
  * The history for the run `ordinal`. It is at most as large as what the model can hold. `toolbox` is the
  * run's.
  */
-export function readHistory(store: RunStore, ordinal: number, toolbox: Toolbox): History {
+export function readHistory(store: RunStore, ordinal: number, toolbox: Toolbox): ModelHistory {
   const window = newestWindow(store);
   return { window, sent: readSaid(store, window, startOf(window), ordinal), toolbox };
 }

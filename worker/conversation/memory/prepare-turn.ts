@@ -30,7 +30,7 @@ import { messagesIn, messagesOfHistory } from './window/messages.ts';
 import { isRoomy, planCompaction, planWindow, type SummariseWindow } from './window/plan.ts';
 import { roomOf } from './window/size.ts';
 import { summaryRequest } from './window/summary-request.ts';
-import type { History } from './window/transcript.ts';
+import type { ModelHistory } from './window/transcript.ts';
 
 export interface MemoryDeps {
   readonly conversationId: string;
@@ -164,7 +164,7 @@ export class Memory {
 interface SummaryWork {
   /** The run, with the model that answers. */
   readonly run: Run;
-  readonly history: History;
+  readonly history: ModelHistory;
   readonly plan: SummariseWindow;
   /** Whether the window is needed without a summary too. */
   readonly isLossy: boolean;

@@ -11,10 +11,10 @@ import type { KnownRules } from '../../prompt/rules.ts';
 import type { KnownSkills } from '../../prompt/skills.ts';
 import { knownAfter, knownAtStart } from './window/around.ts';
 import { filesOfCalls } from './window/touched.ts';
-import { type History, piecesOf, type SentRun } from './window/transcript.ts';
+import { type ModelHistory, piecesOf, type SentRun } from './window/transcript.ts';
 
 /** `history` must end with the run. A rule that an earlier run of the window got still applies. */
-export function reportRules(run: SentRun, history: History): Omit<RuleReports, 'responseId'> {
+export function reportRules(run: SentRun, history: ModelHistory): Omit<RuleReports, 'responseId'> {
   const set = run.machine?.context.rules;
   const pieces = piecesOf(history);
   const { toolbox, window } = history;

@@ -20,7 +20,7 @@ export type StartedRun = Pick<Run, 'ordinal' | 'status' | 'request' | 'firstTurn
   readonly machine: StoredMachine | null;
 };
 
-export interface StoredKey {
+export interface StoredMessageKey {
   readonly ordinal: number;
   readonly key: string;
   readonly digest: string;
@@ -227,9 +227,9 @@ export class RunStore {
   }
 
   /** The Idempotency-Keys of all messages to the runs after `after`, including steers. */
-  readKeys(after: number): StoredKey[] {
+  readKeys(after: number): StoredMessageKey[] {
     return this.#sql
-      .exec<StoredKey & Record<string, SqlStorageValue>>(
+      .exec<StoredMessageKey & Record<string, SqlStorageValue>>(
         `select ordinal, ${valueIn('request', '->>', 'key')} as key, ${valueIn('request', '->>', 'digest')} as digest
            from runs where ordinal > ?1 and ${valueIn('request', '->', 'key')} is not null
          union all

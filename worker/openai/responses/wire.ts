@@ -1,7 +1,7 @@
 /** Streams a response. */
 import type { ResponseOutputItem, ResponseStreamEvent } from 'openai/resources/responses/responses';
 import type { Words } from '../../../shared/shown/markdown.ts';
-import type { AnswerReader } from '../../words/answer-reader.ts';
+import type { FollowedAnswer } from '../../words/answer-reader.ts';
 import type { Ending } from '../../words/ending.ts';
 import { HeldWire } from '../held-wire.ts';
 import { itemId } from './ids.ts';
@@ -42,7 +42,7 @@ export class ResponseWire extends HeldWire {
     if (content !== '') this.#grow('msg', content);
   }
 
-  protected finish(ending: Ending, { response }: AnswerReader): void {
+  protected finish(ending: Ending, { response }: FollowedAnswer): void {
     this.#close();
     const usage = response?.usage;
     if (ending.type === 'failed') {

@@ -31,13 +31,13 @@ export interface Concession {
 /** Reads the events of one answer in order. Any field may be missing, null, empty or of another type than documented. */
 export interface AnswerReader {
   /** What one event of a stream adds. */
-  read(event: JsonObject): Chunk;
+  read(event: JsonObject): AnswerChunk;
   /** What a whole answer holds, which some servers send although the request asks for a stream; null for anything else. */
-  readWhole(body: JsonObject): readonly Chunk[] | null;
+  readWhole(body: JsonObject): readonly AnswerChunk[] | null;
 }
 
 /** What an event adds to an answer; '' and [] for nothing. */
-export interface Chunk {
+export interface AnswerChunk {
   readonly text: string;
   readonly reasoning: string;
   /** Reasoning in the form in which the server wants it back with the answer. */
@@ -53,11 +53,11 @@ export interface Chunk {
 }
 
 /** Ends an answer that would take too much memory, although it shows little. */
-export function tooLarge(): Chunk {
+export function tooLarge(): AnswerChunk {
   return { ...NOTHING, error: errorFromText('The answer is too large.'), isLast: true };
 }
 
-export const NOTHING: Chunk = {
+export const NOTHING: AnswerChunk = {
   text: '',
   reasoning: '',
   reasoningDetails: [],

@@ -5,13 +5,13 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { Surroundings } from '../../../../bridge/sandbox/launch/confinement.ts';
+import type { SandboxSurroundings } from '../../../../bridge/sandbox/launch/confinement.ts';
 import { enterMemoryGroup } from '../../../../bridge/sandbox/launch/memory-group.ts';
 import { MIB } from '../../../../shared/units.ts';
 import { freshWorkspace, NO_BUBBLEWRAP } from '../sandboxed-workspace.ts';
 
 /** What a bridge prints whose group has so many MiB: the commands' outputs, and its own end. */
-async function boundedBridge(surroundings: Surroundings, commands: readonly string[]) {
+async function boundedBridge(surroundings: SandboxSurroundings, commands: readonly string[]) {
   const bridge = spawn(process.execPath, [join(import.meta.dirname, 'bounded-bridge.ts')], {
     stdio: ['pipe', 'pipe', 'inherit'],
   });

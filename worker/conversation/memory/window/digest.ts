@@ -7,7 +7,7 @@ import type { Call, Digest, NewWindow } from '../../store/rows.ts';
 import { WINDOW_LIMITS } from './limits.ts';
 import { piecesBefore, planIn, skillsIn, todosIn, wordsIn } from './range.ts';
 import { cutTagged, firstLine, newestWithin } from './text.ts';
-import type { History, Piece } from './transcript.ts';
+import type { ModelHistory, Piece } from './transcript.ts';
 import { boundWords } from './words.ts';
 
 /** Where a new window begins, and the room of the model. */
@@ -22,7 +22,7 @@ export interface Cut {
  * not contain are taken from the digest before.
  */
 export function digestOf(
-  history: History,
+  history: ModelHistory,
   { window: { from }, room }: Cut,
   summary: string | null,
 ): Digest {
@@ -74,7 +74,7 @@ const LIST_CUT = '- [older entries are left out]';
 function listOf(
   pieces: readonly Piece[],
   before: Digest | null,
-  { room, toolbox }: Pick<Cut, 'room'> & Pick<History, 'toolbox'>,
+  { room, toolbox }: Pick<Cut, 'room'> & Pick<ModelHistory, 'toolbox'>,
 ): string {
   const maxChars = maxSummaryChars(room);
   const earlier = before ? `${cutTagged(before.summary, Math.floor(maxChars / 2))}\n\n` : '';

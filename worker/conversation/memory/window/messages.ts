@@ -8,8 +8,8 @@ import { WINDOW_LIMITS } from './limits.ts';
 import { fullLength, lengthOf, prunedTexts, resultTexts } from './results.ts';
 import { isWhole, type ModelSize, roomOf, scaleOf, tokensPerChar, weigh } from './size.ts';
 import {
-  type History,
   imagesOfResults,
+  type ModelHistory,
   messageOf,
   messagesOfTurn,
   type Piece,
@@ -20,7 +20,7 @@ import {
 } from './transcript.ts';
 
 /** The messages besides the system prompt. The newest results are cut where the messages exceed the model's room. */
-export function messagesOfHistory(history: History, size: ModelSize): UpstreamMessage[] {
+export function messagesOfHistory(history: ModelHistory, size: ModelSize): UpstreamMessage[] {
   const sent = weighHistory(history, size);
   const excess = sent.total - roomOf(size, measuredScale(sent));
   const newest = sent.pieces.findLast(({ turn }) => turn !== null);
@@ -96,7 +96,7 @@ export interface WeighedHistory extends SentHistory {
  * window; a plan passes the scale of the next window.
  */
 export function weighHistory(
-  history: History,
+  history: ModelHistory,
   size: ModelSize,
   scale: WindowScale = scaleOf(history.window),
 ): WeighedHistory {
@@ -107,7 +107,7 @@ export function weighHistory(
 }
 
 /** The run in which the window begins; undefined without runs. */
-export function firstOf({ sent }: Pick<History, 'sent'>): SentRun | undefined {
+export function firstOf({ sent }: Pick<ModelHistory, 'sent'>): SentRun | undefined {
   return sent[0]?.run;
 }
 
@@ -139,7 +139,7 @@ export interface PieceStanding {
 }
 
 export function weighPieces(
-  { window, sent, toolbox }: History,
+  { window, sent, toolbox }: ModelHistory,
   { takesImages, modeWords }: Pick<ModelSize, 'takesImages' | 'modeWords'>,
   { room, known }: PieceStanding,
 ): WeighedPiece[] {
@@ -160,7 +160,7 @@ export function weighPieces(
   });
 }
 
-interface Weighing extends Pick<History, 'toolbox'> {
+interface Weighing extends Pick<ModelHistory, 'toolbox'> {
   readonly prunedThrough: number;
   /** Bounds the length of the results of one turn. */
   readonly room: number;
@@ -205,7 +205,7 @@ function weighPiece(
 }
 
 /** The run that asks, which is the last one sent; undefined without runs. */
-export function asking({ sent }: History): SentRun | undefined {
+export function asking({ sent }: ModelHistory): SentRun | undefined {
   return sent.at(-1)?.run;
 }
 

@@ -15,7 +15,7 @@ import {
   weighHistory,
 } from './messages.ts';
 import { type ModelSize, roomOf, scaleOf, weigh } from './size.ts';
-import type { History } from './transcript.ts';
+import type { ModelHistory } from './transcript.ts';
 
 /** The window of a plan, once stored, always leads to `fits`: no plan directly follows another. */
 export type WindowPlan =
@@ -51,7 +51,7 @@ export function isRoomy(weighed: SentHistory, size: ModelSize): boolean {
 
 /** Plans the window for a history, which must end with the run that asks. */
 export function planWindow(
-  history: History,
+  history: ModelHistory,
   size: ModelSize,
   { force = false }: PlanOptions = {},
 ): WindowPlan {
@@ -64,7 +64,7 @@ export function planWindow(
  * The window that begins with the run that asks, however much room there is. Null where nothing was said before it that
  * could be summarised.
  */
-export function planCompaction(history: History, size: ModelSize): SummariseWindow | null {
+export function planCompaction(history: ModelHistory, size: ModelSize): SummariseWindow | null {
   const planning = planningOf(weighHistory(history, size), history, size, false);
   const place = placeOfRun(planning);
   return place > 0 ? cutAt(planning, place).plan : null;
@@ -72,7 +72,7 @@ export function planCompaction(history: History, size: ModelSize): SummariseWind
 
 function planningOf(
   now: WeighedHistory,
-  history: History,
+  history: ModelHistory,
   size: ModelSize,
   force: boolean,
 ): Planning {
@@ -103,7 +103,7 @@ function planOver(now: WeighedHistory, planning: Planning): WindowPlan {
 }
 
 interface Planning {
-  readonly history: History;
+  readonly history: ModelHistory;
   readonly size: ModelSize;
   readonly weighed: WeighedHistory;
   readonly scale: WindowScale;
@@ -226,7 +226,7 @@ function placeOf(kept: readonly WeighedPiece[]): Window['from'] {
 }
 
 /** The size of the digest with the longest possible summary. */
-function weighDigest(history: History, from: Window['from'], room: number): number {
+function weighDigest(history: ModelHistory, from: Window['from'], room: number): number {
   const digest = digestOf(history, { window: { from }, room }, null);
   const messages = digestMessages(
     { digest: { ...digest, summary: '' }, from },
@@ -241,7 +241,7 @@ function sumOf(pieces: readonly WeighedPiece[], chars: (piece: WeighedPiece) => 
 }
 
 /** The number of the newest sent turn; without one, that of the newest turn before. */
-function newestTurn(history: History): number {
+function newestTurn(history: ModelHistory): number {
   const turns = history.sent.findLast(({ turns }) => turns.length > 0)?.turns;
   return turns?.at(-1)?.turn.number ?? scaleOf(history.window).since;
 }

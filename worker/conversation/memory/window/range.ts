@@ -9,10 +9,10 @@ import type { ToolResult } from '../../../../shared/wire/tunnel.ts';
 import { type ActiveSkill, skillGiven } from '../../../prompt/skills.ts';
 import type { Call, Window } from '../../store/rows.ts';
 import { attachedIn } from './around.ts';
-import { type History, type Piece, piecesOf, type Utterance } from './transcript.ts';
+import { type ModelHistory, type Piece, piecesOf, type Utterance } from './transcript.ts';
 
 /** The pieces from the start of the present window to the start of the new one. */
-export function piecesBefore(history: History, from: Window['from']): Piece[] {
+export function piecesBefore(history: ModelHistory, from: Window['from']): Piece[] {
   return piecesOf(history).filter(
     ({ run, turns }) => run.ordinal < from.run || (run.ordinal === from.run && turns < from.turns),
   );

@@ -7,7 +7,7 @@ import { WINDOW_LIMITS } from './limits.ts';
 import { piecesBefore, textIn } from './range.ts';
 import { resultText } from './results.ts';
 import { cutMiddle, cutTagged, newestWithin } from './text.ts';
-import type { History, Piece, Utterance } from './transcript.ts';
+import type { ModelHistory, Piece, Utterance } from './transcript.ts';
 
 export interface Summariser {
   readonly model: string;
@@ -20,7 +20,7 @@ export interface Summariser {
  * room of the conversation's model (`cut`), the record to that of the summariser.
  */
 export function summaryRequest(
-  history: History,
+  history: ModelHistory,
   cut: Cut,
   { model, room }: Summariser,
 ): UpstreamRequest {

@@ -53,7 +53,7 @@ export interface SaidInRun {
   readonly steers: readonly Steer[];
 }
 
-export interface History {
+export interface ModelHistory {
   /** Null while the model gets everything. */
   readonly window: Window | null;
   /** The runs from the start of the window on, in order. */
@@ -86,7 +86,7 @@ export interface Piece {
 }
 
 /** The pieces that are sent word for word. What was said before the window has no piece. */
-export function piecesOf({ sent }: Pick<History, 'sent'>): Piece[] {
+export function piecesOf({ sent }: Pick<ModelHistory, 'sent'>): Piece[] {
   return sent.flatMap(piecesOfRun);
 }
 

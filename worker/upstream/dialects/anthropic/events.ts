@@ -5,7 +5,7 @@ import type { Usage } from '../../../../shared/wire/documents.ts';
 import { errorFromText, errorInChunk } from '../../errors.ts';
 import { UPSTREAM_LIMITS } from '../../limits.ts';
 import { countIn, type JsonObject, listIn, objectIn, textIn, tokensIn } from '../../loose-json.ts';
-import { type AnswerReader, type Chunk, NOTHING, tooLarge, usageOf } from '../dialect.ts';
+import { type AnswerChunk, type AnswerReader, NOTHING, tooLarge, usageOf } from '../dialect.ts';
 import { Course, type Thought } from '../thoughts.ts';
 
 /** Holds the thinking blocks that are not complete yet: only a whole block has a signature. */
@@ -29,7 +29,7 @@ export class AnthropicReader implements AnswerReader {
     this.#model = model;
   }
 
-  read(event: JsonObject): Chunk {
+  read(event: JsonObject): AnswerChunk {
     const index = countIn(event, 'index') ?? 0;
     if (index > UPSTREAM_LIMITS.maxBlocks) return tooLarge();
     switch (event['type']) {
@@ -54,7 +54,7 @@ export class AnthropicReader implements AnswerReader {
     }
   }
 
-  readWhole(body: JsonObject): readonly Chunk[] | null {
+  readWhole(body: JsonObject): readonly AnswerChunk[] | null {
     if (body['type'] !== 'message') return null;
     const blocks = listIn(body, 'content').filter(isObject);
     const finishReason = textIn(body, 'stop_reason');
@@ -65,7 +65,7 @@ export class AnthropicReader implements AnswerReader {
   }
 
   /** A proxy that asks again in the middle of an answer sends the beginning of another one. */
-  #begin(message: JsonObject): Chunk {
+  #begin(message: JsonObject): AnswerChunk {
     const id = textIn(message, 'id');
     const isAnother = this.#id !== '' && id !== this.#id;
     this.#id = id;
@@ -74,7 +74,7 @@ export class AnthropicReader implements AnswerReader {
   }
 
   /** Only text goes on in the next block of its kind: citations cut it into blocks. */
-  #start(index: number, block: JsonObject): Chunk {
+  #start(index: number, block: JsonObject): AnswerChunk {
     if (block['type'] !== 'text' || this.#latest !== 'text') this.#course.breakOff();
     this.#latest = block['type'];
     switch (block['type']) {
@@ -90,18 +90,18 @@ export class AnthropicReader implements AnswerReader {
     }
   }
 
-  #think(index: number, item: JsonObject): Chunk {
+  #think(index: number, item: JsonObject): AnswerChunk {
     const place = this.#course.place;
     this.#thoughts.set(index, { dialect: 'anthropic', model: this.#model, place, item });
     return this.#hide(JSON.stringify(item), this.#course.reasoning(textIn(item, 'thinking')));
   }
 
-  #say(text: string): Chunk {
+  #say(text: string): AnswerChunk {
     return { ...NOTHING, text: this.#course.text(text) };
   }
 
   /** The input comes in deltas, or whole from servers that do not stream it. */
-  #call(index: number, block: JsonObject): Chunk {
+  #call(index: number, block: JsonObject): AnswerChunk {
     this.#course.call();
     this.#calls.add(index);
     const input = objectIn(block, 'input');
@@ -111,7 +111,7 @@ export class AnthropicReader implements AnswerReader {
     return { ...NOTHING, calls: [{ index, id, name, ...(isWhole && { arguments: input }) }] };
   }
 
-  #add(index: number, delta: JsonObject): Chunk {
+  #add(index: number, delta: JsonObject): AnswerChunk {
     switch (delta['type']) {
       case 'text_delta':
         return this.#say(textIn(delta, 'text'));
@@ -130,13 +130,13 @@ export class AnthropicReader implements AnswerReader {
     }
   }
 
-  #sign(index: number, signature: string): Chunk {
+  #sign(index: number, signature: string): AnswerChunk {
     this.#extend(index, 'signature', signature);
     return this.#hide(signature, '');
   }
 
   /** Counts what is kept. `reasoning` is the part of it to show. */
-  #hide(kept: string, reasoning: string): Chunk {
+  #hide(kept: string, reasoning: string): AnswerChunk {
     this.#hiddenChars += kept.length;
     if (this.#hiddenChars <= UPSTREAM_LIMITS.maxAnswerChars) return { ...NOTHING, reasoning };
     this.#thoughts.clear();
@@ -151,13 +151,13 @@ export class AnthropicReader implements AnswerReader {
     this.#thoughts.set(index, { ...thought, item: extended });
   }
 
-  #stop(index: number): Chunk {
+  #stop(index: number): AnswerChunk {
     const thought = this.#thoughts.get(index);
     this.#thoughts.delete(index);
     return thought ? { ...NOTHING, reasoningDetails: [thought] } : NOTHING;
   }
 
-  #count(usage: JsonObject): Chunk {
+  #count(usage: JsonObject): AnswerChunk {
     const counted = Object.entries(usage).filter(([, count]) => count !== null);
     this.#usage = { ...this.#usage, ...Object.fromEntries(counted) };
     return { ...NOTHING, usage: readUsage(this.#usage) };

@@ -5,7 +5,7 @@ import type { Usage } from '../../../../shared/wire/documents.ts';
 import type { CallDelta } from '../../assembly.ts';
 import { errorInChunk } from '../../errors.ts';
 import { countIn, type JsonObject, listIn, objectIn, textIn, tokensIn } from '../../loose-json.ts';
-import { type AnswerReader, type Chunk, usageOf } from '../dialect.ts';
+import { type AnswerChunk, type AnswerReader, usageOf } from '../dialect.ts';
 import { isThought } from '../thoughts.ts';
 
 /** Chunks depend on nothing that came before. */
@@ -16,7 +16,7 @@ export const CHAT_READER: AnswerReader = {
 };
 
 /** `part` names the field that holds the words: `delta` in a stream, `message` in a whole completion. */
-function readChunk(chunk: JsonObject, part: 'delta' | 'message'): Chunk {
+function readChunk(chunk: JsonObject, part: 'delta' | 'message'): AnswerChunk {
   const choice = firstChoice(chunk);
   const delta = objectIn(choice, part);
   const content = readContent(delta['content']);

@@ -5,7 +5,7 @@ import type { Usage } from '../../../../shared/wire/documents.ts';
 import { errorFromText, errorInChunk } from '../../errors.ts';
 import { UPSTREAM_LIMITS } from '../../limits.ts';
 import { countIn, type JsonObject, listIn, objectIn, textIn, tokensIn } from '../../loose-json.ts';
-import { type AnswerReader, type Chunk, NOTHING, tooLarge, usageOf } from '../dialect.ts';
+import { type AnswerChunk, type AnswerReader, NOTHING, tooLarge, usageOf } from '../dialect.ts';
 import { Course, type Thought } from '../thoughts.ts';
 
 /** Items are distinguished by their index in the output: some gateways change their ids on the way. */
@@ -22,7 +22,7 @@ export class ResponsesReader implements AnswerReader {
     this.#model = model;
   }
 
-  read(event: JsonObject): Chunk {
+  read(event: JsonObject): AnswerChunk {
     const index = countIn(event, 'output_index') ?? 0;
     const delta = textIn(event, 'delta');
     if (index > UPSTREAM_LIMITS.maxBlocks) return tooLarge();
@@ -54,13 +54,13 @@ export class ResponsesReader implements AnswerReader {
     }
   }
 
-  readWhole(body: JsonObject): readonly Chunk[] | null {
+  readWhole(body: JsonObject): readonly AnswerChunk[] | null {
     if (body['object'] !== 'response') return null;
     const items = listIn(body, 'output').filter(isObject);
     return [...items.map((item, index) => this.#end(index, item)), endOf(body)];
   }
 
-  #add(index: number, item: JsonObject): Chunk {
+  #add(index: number, item: JsonObject): AnswerChunk {
     this.#begin(index);
     return item['type'] === 'function_call' ? this.#call(index, item) : NOTHING;
   }
@@ -75,7 +75,7 @@ export class ResponsesReader implements AnswerReader {
     return place;
   }
 
-  #call(index: number, item: JsonObject): Chunk {
+  #call(index: number, item: JsonObject): AnswerChunk {
     if (this.#calls.has(index)) return NOTHING;
     this.#calls.add(index);
     this.#course.call();
@@ -83,18 +83,18 @@ export class ResponsesReader implements AnswerReader {
     return { ...NOTHING, calls: [{ index, id, name: textIn(item, 'name') || undefined }] };
   }
 
-  #say(index: number, text: string): Chunk {
+  #say(index: number, text: string): AnswerChunk {
     this.#begun.add(index);
     return { ...NOTHING, text: this.#course.text(text) };
   }
 
-  #think(index: number, reasoning: string): Chunk {
+  #think(index: number, reasoning: string): AnswerChunk {
     if (reasoning !== '') this.#begun.add(index);
     return { ...NOTHING, reasoning: this.#course.reasoning(reasoning) };
   }
 
   /** A whole item. Adds what did not come in pieces. */
-  #end(index: number, item: JsonObject): Chunk {
+  #end(index: number, item: JsonObject): AnswerChunk {
     const place = this.#begin(index);
     const isNew = !this.#begun.has(index);
     const keep = (item: JsonObject): Thought[] => [
@@ -136,7 +136,7 @@ function partsOf(item: JsonObject, field: 'content' | 'summary'): string[] {
 }
 
 /** How a response ended. */
-function endOf(response: JsonObject): Chunk {
+function endOf(response: JsonObject): AnswerChunk {
   const status = textIn(response, 'status');
   const why = textIn(objectIn(response, 'incomplete_details'), 'reason');
   const error = errorInChunk({ error: response['error'] });

@@ -1,7 +1,7 @@
 /** Runs one attack so many times, in the sandbox, as the user of this process; prints what came of it as JSON. */
 import { text } from 'node:stream/consumers';
 import { LOOT, makeRoom, RACES } from '../../../../../bench/escapes/attacks.ts';
-import type { Surroundings } from '../../../../../bridge/sandbox/launch/confinement.ts';
+import type { SandboxSurroundings } from '../../../../../bridge/sandbox/launch/confinement.ts';
 import { BackgroundProcesses } from '../../../../../bridge/terminal/background.ts';
 import { runCommand } from '../../../../../bridge/terminal/run-command.ts';
 import { aboutCommand } from '../../../terminal/plain-launch.ts';
@@ -10,7 +10,7 @@ import { realConfinement } from '../../sandboxed-workspace.ts';
 interface Order {
   readonly name: string;
   readonly times: number;
-  readonly surroundings: Surroundings;
+  readonly surroundings: SandboxSurroundings;
   readonly isHeld: boolean;
 }
 

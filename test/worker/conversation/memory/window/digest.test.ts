@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { Todo } from '../../../../../shared/wire/documents.ts';
 import { digestOf } from '../../../../../worker/conversation/memory/window/digest.ts';
 import type {
-  History,
+  ModelHistory,
   SaidInRun,
 } from '../../../../../worker/conversation/memory/window/transcript.ts';
 import type { Digest } from '../../../../../worker/conversation/store/rows.ts';
@@ -41,7 +41,7 @@ it('keeps a plan that a person changed or executed, and its todos, but not as wo
   expect(digestOf(executed, CUT, 'S')).toMatchObject(kept);
 });
 
-function withFirst(history: History, change: (sent: SaidInRun) => SaidInRun): History {
+function withFirst(history: ModelHistory, change: (sent: SaidInRun) => SaidInRun): ModelHistory {
   return {
     ...history,
     sent: history.sent.map((sent, index) => (index === 0 ? change(sent) : sent)),
@@ -113,7 +113,7 @@ it('stays bounded however often no summary comes', () => {
   expect(digest.summary).toMatch(/- \[older entries are left out\]\n[\s\S]*4: step 499$/);
 });
 
-function withDigest(runs: readonly MadeRun[], digest: Digest = BEFORE): History {
+function withDigest(runs: readonly MadeRun[], digest: Digest = BEFORE): ModelHistory {
   const from = { run: 1, turns: 0 };
   return historyOf(runs, { from, prunedThrough: 0, digest, usage: null, scale: SCALE });
 }

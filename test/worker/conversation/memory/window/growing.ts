@@ -20,7 +20,7 @@ import {
   weigh,
 } from '../../../../../worker/conversation/memory/window/size.ts';
 import { summaryRequest } from '../../../../../worker/conversation/memory/window/summary-request.ts';
-import type { History } from '../../../../../worker/conversation/memory/window/transcript.ts';
+import type { ModelHistory } from '../../../../../worker/conversation/memory/window/transcript.ts';
 import type { NewWindow } from '../../../../../worker/conversation/store/rows.ts';
 import type { UpstreamMessage } from '../../../../../worker/upstream/request.ts';
 import {
@@ -69,7 +69,7 @@ function grow(seed: number, seen: Record<'prune' | 'summarise' | 'over', number>
 }
 
 function adopt(
-  history: History,
+  history: ModelHistory,
   plan: WindowPlan,
   size: ModelSize,
   random: Random,
@@ -82,7 +82,12 @@ function adopt(
   return { ...plan.window, digest: digestOf(history, plan, summary), usage: null };
 }
 
-function check(history: History, size: ModelSize, place: string, seen: { over: number }): void {
+function check(
+  history: ModelHistory,
+  size: ModelSize,
+  place: string,
+  seen: { over: number },
+): void {
   const messages = messagesOfHistory(history, size);
   expectPairs(messages, place);
   expectNewestResults(history, messages, place);
@@ -112,7 +117,7 @@ function expectPairs(messages: readonly UpstreamMessage[], place: string): void 
 
 /** In the run that asks; cut, where they had to be, but never a note. */
 function expectNewestResults(
-  history: History,
+  history: ModelHistory,
   messages: readonly UpstreamMessage[],
   place: string,
 ): void {
@@ -129,7 +134,12 @@ function expectNewestResults(
   }
 }
 
-function expectNewestWords(history: History, size: ModelSize, room: number, place: string): void {
+function expectNewestWords(
+  history: ModelHistory,
+  size: ModelSize,
+  room: number,
+  place: string,
+): void {
   const last = history.sent.at(-1);
   const words = last?.steers.at(-1)?.content ?? last?.run.request.messages.at(-1)?.content ?? '';
   const text = typeof words === 'string' ? words : '';

@@ -8,7 +8,7 @@ import type { ToolResult } from '../../../../../shared/wire/tunnel.ts';
 import type { ModelSize } from '../../../../../worker/conversation/memory/window/size.ts';
 import type {
   AnsweredTurn,
-  History,
+  ModelHistory,
   SaidInRun,
 } from '../../../../../worker/conversation/memory/window/transcript.ts';
 import type {
@@ -52,7 +52,7 @@ export interface MadeRun {
 }
 
 /** Turns are numbered through all runs, and every call has an id of its own. */
-export function historyOf(runs: readonly MadeRun[], window: NewWindow | null = null): History {
+export function historyOf(runs: readonly MadeRun[], window: NewWindow | null = null): ModelHistory {
   let number = 0;
   const sent = runs.map((made, index): SaidInRun => {
     const ordinal = index + 1;
@@ -65,7 +65,7 @@ export function historyOf(runs: readonly MadeRun[], window: NewWindow | null = n
 }
 
 /** The same under another window, as the store would read it then. */
-export function under(history: History, window: NewWindow | null): History {
+export function under(history: ModelHistory, window: NewWindow | null): ModelHistory {
   if (!window) return history;
   const { from } = window;
   const sent = history.sent

@@ -7,7 +7,7 @@ import {
 import { messagesOfHistory } from '../../../../../worker/conversation/memory/window/messages.ts';
 import { wordsIn } from '../../../../../worker/conversation/memory/window/range.ts';
 import {
-  type History,
+  type ModelHistory,
   piecesOf,
 } from '../../../../../worker/conversation/memory/window/transcript.ts';
 import type { Digest, NewWindow, Run } from '../../../../../worker/conversation/store/rows.ts';
@@ -141,7 +141,7 @@ function twoRuns(): MadeRun[] {
   return [{ asked: 'First.', turns }, { asked: 'Second.' }];
 }
 
-function resultsIn(history: History): string[] {
+function resultsIn(history: ModelHistory): string[] {
   return messagesOfHistory(history, sizeOf()).flatMap((message) =>
     message.role === 'tool' ? [String(message.content)] : [],
   );

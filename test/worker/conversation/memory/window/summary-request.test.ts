@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { weigh } from '../../../../../worker/conversation/memory/window/size.ts';
 import { summaryRequest } from '../../../../../worker/conversation/memory/window/summary-request.ts';
-import type { History } from '../../../../../worker/conversation/memory/window/transcript.ts';
+import type { ModelHistory } from '../../../../../worker/conversation/memory/window/transcript.ts';
 import { historyOf, type MadeTurn } from './histories.ts';
 
 const FROM = { window: { from: { run: 2, turns: 0 } } };
@@ -44,7 +44,7 @@ const turn = (char: string): MadeTurn => ({
   calls: [{ arguments: { contents: char.repeat(50_000) }, result: char.repeat(100_000) }],
 });
 const many = Array.from({ length: 3_000 }, (_, index) => ({ text: `Step ${index}.` }));
-it.each<[string, History, number]>([
+it.each<[string, ModelHistory, number]>([
   ['a few huge turns', historyOf([{ asked: 'x', turns: [turn('x'), turn('y')] }]), 20_000],
   ['markup that grows', historyOf([{ asked: '<', turns: [turn('<'), turn('&')] }]), 20_000],
   ['a huge request', historyOf([{ asked: '<'.repeat(500_000) }]), 12_000],
