@@ -133,7 +133,7 @@ export const thread: typeof en.thread = {
   agent: 'Agent',
   earlier: 'Frühere Nachrichten anzeigen',
   newBelow: 'Neues weiter unten',
-  notFound: 'Diese Unterhaltung gibt es nicht. Vielleicht wurde sie gelöscht.',
+  notFound: 'Diese Unterhaltung gibt es nicht mehr.',
   textDeleted: 'Der Text dieser privaten Unterhaltung wurde gelöscht.',
   taken: 'Zurückgezogen',
   queued: 'Kommt noch an die Reihe',
@@ -195,7 +195,7 @@ export const thread: typeof en.thread = {
   },
   moveUp: 'Nach oben',
   moveDown: 'Nach unten',
-  planChanged: 'Jemand hat den Plan inzwischen geändert. Das ist der jetzige.',
+  planChanged: 'Jemand hat den Plan geändert. Das ist er jetzt.',
   unknownDocument: (type) =>
     `Diese Seite ist älter als das, was der Server gesendet hat (${type}). Lade sie neu.`,
   imageOf: (host) => `Bild von ${host}: öffnen`,

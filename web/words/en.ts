@@ -200,7 +200,7 @@ export const thread = {
   } as Readonly<Record<string, string>>,
   moveUp: 'Move up',
   moveDown: 'Move down',
-  planChanged: 'Somebody else changed the plan meanwhile. This is the present one.',
+  planChanged: 'Somebody changed the plan. This is it now.',
   unknownDocument: (type: string) =>
     `This page is older than what the server sent (${type}). Reload it.`,
   imageOf: (host: string) => `Image of ${host}: open`,
