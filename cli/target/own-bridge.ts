@@ -41,19 +41,24 @@ export async function requireHere(
   throw new LocalError('refused', text);
 }
 
-/** The conversation of this folder that was answered last. @throws {LocalError} if there is none. */
+/**
+ * The conversation of this folder that was answered last. One of a background agent is continued only by its id.
+ * @throws {LocalError} if there is none.
+ */
 export async function lastConversation(
   client: Pick<Client, 'getConversation' | 'listConversations'>,
   { bridgeId }: Pick<Target, 'bridgeId'>,
 ): Promise<string> {
   let left = CLI_LIMITS.maxSearchedConversations;
   if (bridgeId !== null) {
-    const query = { limit: bridgeId === undefined ? 1 : CLI_LIMITS.searchedAtOnce, bridgeId };
-    for await (const { id } of entriesOf((cursor) =>
+    const query = { limit: CLI_LIMITS.searchedAtOnce, bridgeId };
+    for await (const { id, agent } of entriesOf((cursor) =>
       client.listConversations({ ...query, cursor }),
     )) {
       // The list has conversations too whose bridge it does not know.
-      if (bridgeId === undefined || (await bridgeOf(client, id)) === bridgeId) return id;
+      const isHere = async () =>
+        bridgeId === undefined || (await bridgeOf(client, id)) === bridgeId;
+      if (agent === undefined && (await isHere())) return id;
       if (--left === 0) break;
     }
   }

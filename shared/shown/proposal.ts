@@ -228,7 +228,7 @@ function describeEdit(edit: Extract<Proposal, { kind: 'edit' }>): string[] {
     `  ${operation}: ${nameInLine(path)}`,
     ...diff.flatMap(({ startLine, endLine, oldString, newString }) => [
       ...(operation === 'edit'
-        ? [`  lines ${startLine} to ${endLine}:`, ...marked('-', oldString)]
+        ? [`  ${placeOf(startLine, endLine)}:`, ...marked('-', oldString)]
         : []),
       ...marked('+', newString),
     ]),
@@ -236,6 +236,10 @@ function describeEdit(edit: Extract<Proposal, { kind: 'edit' }>): string[] {
     ...(cut ? describeValues({ sha256Before: beforeHash, sha256After: afterHash }) : []),
     ...(beforeHash === afterHash ? ['  The file has this content already.'] : []),
   ];
+}
+
+function placeOf(startLine: number, endLine: number): string {
+  return startLine === endLine ? `line ${startLine}` : `lines ${startLine} to ${endLine}`;
 }
 
 /** Quotes a name that is not a plain word, so that it cannot look like a name with a value. */

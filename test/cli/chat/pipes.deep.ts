@@ -167,7 +167,7 @@ describe('chat --json', () => {
 });
 
 describe('chat --continue', () => {
-  const LIST = 'GET conversations?limit=1';
+  const LIST = 'GET conversations?limit=20';
 
   it('goes on with the conversation that was answered last', async () => {
     await using api = await startScriptedApi(SAMPLE_TAPE);

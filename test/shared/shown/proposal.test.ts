@@ -32,8 +32,8 @@ it.each<[string, Proposal, string[]]>([
     'an edit shows the lines that go and those that come',
     EDIT,
     [
-      ...['  edit: "a\\u202e.txt"', '  lines 2 to 2:', '    - x', '    + y\\u{d}'],
-      ...['  lines 7 to 7:', '    - ', '    + ', '    +   lines 9 to 9:'],
+      ...['  edit: "a\\u202e.txt"', '  line 2:', '    - x', '    + y\\u{d}'],
+      ...['  line 7:', '    - ', '    + ', '    +   lines 9 to 9:'],
     ],
   ],
   [

@@ -68,9 +68,9 @@ it('no character that Unicode lets programs leave out is shown as it is', () => 
   expect(marks.filter((mark) => inPlainSight(` ${mark}`).includes(mark))).toEqual([]);
 });
 
-it('a million marks take no longer than a million letters', () => {
-  expect(inPlainSight(`e${'\u0301'.repeat(1_000_000)}`).length).toBe(
-    1 + 8 + 999_992 * '\\u{301}'.length,
+it('a hundred thousand marks take no longer than as many letters', () => {
+  expect(inPlainSight(`e${'\u0301'.repeat(100_000)}`).length).toBe(
+    1 + 8 + 99_992 * '\\u{301}'.length,
   );
 });
 
