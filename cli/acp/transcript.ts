@@ -43,7 +43,7 @@ export class EditorTranscript {
   readonly #calls = new Map<string, { readonly sent: string; readonly isOver: boolean }>();
   /** Messages and other texts that are sent whole. */
   readonly #said = new Set<string>();
-  /** Responses of which nothing more comes. */
+  /** Responses that are complete and sent. */
   readonly #settled = new Set<string>();
   #plan = '[]';
 

@@ -65,7 +65,7 @@ interface Answering {
   /** The headers of every answer, also of an error. */
   readonly headers: Readonly<Record<string, string>>;
   readonly shape: AnswerShape;
-  /** Called if nobody reads the answer any more. Never rejects. */
+  /** Called when the client has left before the end. Never rejects. */
   readonly giveUp: () => Promise<void>;
 }
 

@@ -35,21 +35,41 @@ const RESPONSE_STREAM = event('response.output_text.delta', { delta: 'It prints 
 
 const COMMON = { tag: 'OpenAI', access: 'user' } as const;
 
-const RUN_ERRORS = [
-  'BRIDGE_NOT_NAMED',
-  'UNKNOWN_MODEL',
-  'MODEL_NOT_PRIVATE',
-  'UNKNOWN_MODE',
-  'IMAGES_NOT_SUPPORTED',
-  'COST_UNKNOWN',
-  'NOT_FOUND',
-  'UPSTREAM_ERROR',
-] as const;
-
-const RUN_HEADERS = {
-  'Drawbridge-Conversation-Id': 'The conversation of this answer.',
-  'Drawbridge-Ignored-Fields': 'Ignored fields of the request. Missing if there are none.',
-};
+/** What a run of an OpenAI client can end with: `whole` in one piece, or a stream of `events`. */
+function runAnswers(whole: z.ZodType, events: z.ZodType, example: string) {
+  return {
+    answers: [
+      {
+        status: 200,
+        description:
+          'The answer, or its events with `"stream": true`. A failure after more than 15 s is an `error` with status 200.',
+        headers: {
+          'Drawbridge-Conversation-Id': 'The conversation of this answer.',
+          'Drawbridge-Ignored-Fields': 'Ignored fields of the request. Missing if there are none.',
+        },
+        content: [
+          { type: 'application/json', schema: whole },
+          {
+            type: 'text/event-stream',
+            events,
+            examples: { events: { summary: 'Events', value: example } },
+          },
+        ],
+      },
+    ],
+    errors: [
+      'BRIDGE_NOT_NAMED',
+      'UNKNOWN_MODEL',
+      'MODEL_NOT_PRIVATE',
+      'UNKNOWN_MODE',
+      'IMAGES_NOT_SUPPORTED',
+      'COST_UNKNOWN',
+      'NOT_FOUND',
+      'UPSTREAM_ERROR',
+    ],
+    refusals: RUN_FAILURES,
+  } as const satisfies Partial<Endpoint>;
+}
 
 /** The endpoints of this file. */
 export const OPENAI: readonly Endpoint[] = [
@@ -67,24 +87,7 @@ export const OPENAI: readonly Endpoint[] = [
       schema: CompletionRequest,
       example: { model: 'gpt-5.2', messages: [{ role: 'user', content: 'What is here?' }] },
     },
-    answers: [
-      {
-        status: 200,
-        description:
-          'The answer, or its chunks with `"stream": true`. A failure after more than 15 s is an `error` with status 200.',
-        headers: RUN_HEADERS,
-        content: [
-          { type: 'application/json', schema: ChatAnswer },
-          {
-            type: 'text/event-stream',
-            events: ChatCompletionChunk,
-            examples: { chunks: { summary: 'Chunks', value: COMPLETION_STREAM } },
-          },
-        ],
-      },
-    ],
-    errors: RUN_ERRORS,
-    refusals: RUN_FAILURES,
+    ...runAnswers(ChatAnswer, ChatCompletionChunk, COMPLETION_STREAM),
     handle: async (c) => await complete(c, await parseBody(c, CompletionRequest)),
   },
   {
@@ -101,24 +104,7 @@ export const OPENAI: readonly Endpoint[] = [
       schema: ResponsesRequest,
       example: { model: 'gpt-5.2', input: 'What is here?' },
     },
-    answers: [
-      {
-        status: 200,
-        description:
-          'The answer, or its events with `"stream": true`. A failure after more than 15 s is an `error` with status 200.',
-        headers: RUN_HEADERS,
-        content: [
-          { type: 'application/json', schema: ResponseAnswer },
-          {
-            type: 'text/event-stream',
-            events: ResponseEvent,
-            examples: { events: { summary: 'An event', value: RESPONSE_STREAM } },
-          },
-        ],
-      },
-    ],
-    errors: RUN_ERRORS,
-    refusals: RUN_FAILURES,
+    ...runAnswers(ResponseAnswer, ResponseEvent, RESPONSE_STREAM),
     handle: async (c) => await respond(c, await parseBody(c, ResponsesRequest)),
   },
   {
