@@ -269,6 +269,7 @@ const EVENTS: Shapes<StreamEvent> = {
     ...OF_DOCUMENT,
     questions: [{ id: 'string', text: 'string', options: [{ id: 'string', label: 'string' }] }],
   },
+  client_call: OF_DOCUMENT,
   subagent_update: { ...OF_DOCUMENT, subagent: { status: 'string' } },
   subagent_ask: { ...OF_DOCUMENT, ask: { kind: 'string', conversationId: 'string' } },
   subagent_answered: { ...OF_DOCUMENT, key: 'string' },

@@ -86,6 +86,7 @@ function newsOf(
       return { attended: true };
     case 'document_end':
       return { ended: true, asks: null };
+    case 'client_call':
     case 'subagent_update':
       return {};
     default:

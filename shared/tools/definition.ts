@@ -22,8 +22,8 @@ export type ToolDocument =
   | { readonly type: 'plan' | 'clarification'; readonly content: string }
   | { readonly type: 'todo_update' };
 
-/** Who runs a call of the tool: the conversation itself (`edge`), the bridge, or another agent. */
-export type Executor = 'edge' | 'bridge' | 'agent';
+/** Who runs a call of the tool: the conversation itself (`edge`), the bridge, another agent, or the app that asks (`client`). */
+export type Executor = 'edge' | 'bridge' | 'agent' | 'client';
 
 /** The origin of an offered tool: a server that the bridge's owner has listed, and the tool's name there. */
 export interface Origin {

@@ -126,8 +126,27 @@ export const FOR_UNDOS = new Toolbox([previewUndo, undoChanges].map(toTool));
 /** Made once for each set, because every step of a run asks for its toolbox. */
 const toolboxes = new WeakMap<OfferSet, Toolbox>();
 
-/** The toolbox of a run with this set of offers. The same set gives the same toolbox. */
-export function toolboxWith(set: OfferSet | undefined): Toolbox {
+/** A function of the app that asks. A run waits for the results of its calls. */
+export interface ClientTool {
+  readonly name: string;
+  readonly description: string;
+  /** JSON Schema of a call's arguments, which only the app checks. */
+  readonly parameters: Readonly<Record<string, unknown>>;
+}
+
+/** The toolbox of a run with this set of offers, and with the app's own tools. */
+export function toolboxWith(
+  set: OfferSet | undefined,
+  clientTools: readonly ClientTool[] = [],
+): Toolbox {
+  const { tools } = toolboxOfOffers(set);
+  if (clientTools.length === 0) return toolboxOfOffers(set);
+  const room = OFFER_LIMITS.maxTools - clientTools.length;
+  return new Toolbox([...tools.slice(0, room), ...clientTools.map(ofClient)]);
+}
+
+/** The same set gives the same toolbox. */
+function toolboxOfOffers(set: OfferSet | undefined): Toolbox {
   if (!set) return BUILT_IN;
   const offers = set.offers.slice(0, OFFER_LIMITS.maxTools - BUILT_IN.tools.length);
   const made = toolboxes.get(set) ?? new Toolbox([...BUILT_IN.tools, ...offers.map(offered)]);
@@ -141,30 +160,40 @@ export function toolboxWith(set: OfferSet | undefined): Toolbox {
  */
 export function offered(offer: Offer): Tool {
   const { name, description, inputSchema, effect, idempotent, document, origin, digest } = offer;
-  const { $schema: _, ...parameters } = inputSchema;
   return {
-    name,
-    description,
-    effect,
-    idempotent,
-    document,
-    origin,
-    digest,
-    aliases: [],
-    renamed: {},
+    ...foreign({ name, description, parameters: inputSchema }),
+    ...{ effect, idempotent, document, origin, digest },
     executor: 'bridge',
     // Its subject is no path: only rules for its server hold it.
-    changesContent: false,
-    listsPaths: false,
-    heldWith: [],
-    toFunction: () => ({ type: 'function', function: { name, description, parameters } }),
-    meant: (args) => toMeant(args, inputSchema) as Metadata,
-    read: (args) => readOffered(name, toMeant(args, inputSchema)),
     subjects: () => [`${origin.server}/${origin.tool}`],
   };
 }
 
-function readOffered(name: string, args: unknown): ReadArguments {
+/** The app decides what its tools may do: no mode holds them, and no rule of a machine. */
+function ofClient(tool: ClientTool): Tool {
+  return {
+    ...foreign(tool),
+    effect: 'read',
+    idempotent: false,
+    document: { type: 'tool_call' },
+    executor: 'client',
+    subjects: () => [''],
+  };
+}
+
+/** What tools have in common whose definition is data. */
+function foreign({ name, description, parameters: schema }: ClientTool) {
+  const { $schema: _, ...parameters } = schema;
+  return {
+    ...{ name, description, aliases: [], renamed: {}, heldWith: [] },
+    ...{ changesContent: false, listsPaths: false },
+    toFunction: () => ({ type: 'function' as const, function: { name, description, parameters } }),
+    meant: (args: Metadata) => toMeant(args, schema) as Metadata,
+    read: (args: unknown) => readForeign(name, toMeant(args, schema)),
+  };
+}
+
+function readForeign(name: string, args: unknown): ReadArguments {
   if (isObject(args)) return { isValid: true, args: args as Metadata };
   return { isValid: false, problem: `Invalid arguments for ${name}: #: it is not an object` };
 }

@@ -188,6 +188,9 @@ const ClarificationRequest = z.object({
   questions: z.array(Question),
 });
 
+/** The run waits for the app, whose own tool this call is of. The document's end has the result. */
+const ClientCall = z.object({ type: z.literal('client_call'), documentId: DocumentId });
+
 /** The state of the subagent that the document's call started. */
 const SubagentUpdate = z.object({
   type: z.literal('subagent_update'),
@@ -257,6 +260,7 @@ export const TapeEvent = z.discriminatedUnion('type', [
   ApprovalRequest,
   ApprovalResolved,
   ClarificationRequest,
+  ClientCall,
   SubagentUpdate,
   SubagentAsked,
   SubagentAnswered,

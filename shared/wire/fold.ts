@@ -273,6 +273,9 @@ export function foldDocument(document: Document, event: DocumentEvent): void {
       metadata['questions'] = event.questions;
       metadata['awaiting'] = true;
       return;
+    case 'client_call':
+      metadata['awaiting'] = true;
+      return;
     case 'subagent_update':
       metadata['subagent'] = event.subagent;
       return;
@@ -338,7 +341,7 @@ export function askKeyOf(ask: SubagentAsk): string {
   return `${ask.conversationId} ${which}`;
 }
 
-/** Whether a `clarification` waits for its answer. */
+/** Whether a `clarification` waits for its answer, or a call for the app's result. */
 export function isUnanswered(metadata: Document['metadata']): boolean {
   return metadata['awaiting'] === true;
 }

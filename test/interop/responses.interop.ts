@@ -21,6 +21,11 @@ describe('/v1/responses', () => {
   beforeAll(async () => {
     packages = await installPackages(PACKAGES);
     model = await startScriptedModel(({ messages }) => {
+      const result = messages.findLast(({ role }) => role === 'tool');
+      if (result) return { text: `It is ${result.content}.`, chunkChars: 3 };
+      if (JSON.stringify(messages.at(-1)).includes('weather, please')) {
+        return { calls: [{ name: 'get_weather', arguments: { place: 'Rome' } }] };
+      }
       const said = messages.filter(({ role }) => role === 'user').length;
       return { text: `Answer ${said}.`, chunkChars: 3 };
     });
@@ -48,6 +53,38 @@ describe('/v1/responses', () => {
     const { text, request } = await generateText({ ...answering, messages: second });
     expect(text).toBe('Answer 2.');
     expect(JSON.stringify(request.body)).toContain('item_reference');
+  });
+
+  it('the tools of an app run in the AI SDK, over both APIs, and in the Agents SDK', async () => {
+    const { createOpenAI } = await load('@ai-sdk/openai');
+    const { generateText, streamText, tool, stepCountIs } = await load('ai');
+    const { Agent, run, tool: agentTool, setDefaultOpenAIClient } = await load('@openai/agents');
+    const { z } = await load('zod');
+    const provider = createOpenAI({ baseURL: openai.baseURL, apiKey: openai.apiKey });
+    const told: string[] = [];
+    const weather = {
+      description: 'The weather of a place.',
+      execute: ({ place }: { readonly place: string }) => {
+        told.push(place);
+        return `sun in ${place}`;
+      },
+    };
+    const place = z.object({ place: z.string() });
+    const tools = { get_weather: tool({ ...weather, inputSchema: place }) };
+    const prompt = 'weather, please';
+    for (const model of [provider('scripted'), provider.chat('scripted')]) {
+      const asked = { model, tools, prompt, stopWhen: stepCountIs(4) };
+      expect((await generateText(asked)).text).toBe('It is sun in Rome.');
+      expect(await streamText(asked).text).toBe('It is sun in Rome.');
+    }
+    setDefaultOpenAIClient(openai);
+    const given = agentTool({ ...weather, name: 'get_weather', parameters: place });
+    const agent = new Agent({ name: 'A', model: 'scripted', tools: [given] });
+    expect((await run(agent, prompt)).finalOutput).toBe('It is sun in Rome.');
+    const streaming = await run(agent, prompt, { stream: true });
+    await streaming.completed;
+    expect(streaming.finalOutput).toBe('It is sun in Rome.');
+    expect(told).toEqual(Array(6).fill('Rome'));
   });
 
   it('the Agents SDK runs an agent, with its history and as a stream', async () => {

@@ -11,7 +11,7 @@ import { sentWith } from '../desk/idempotency.ts';
 import { parseBody, parseId } from '../desk/parse.ts';
 import { type Sending, submitMessage } from '../desk/submit.ts';
 import { type Endpoint, type EndpointAnswer, IDEMPOTENCY_KEY, jsonAnswer } from '../endpoint.ts';
-import { foldAnswer } from '../follow/fold-answer.ts';
+import { foldAnswer, onlyWaits } from '../follow/fold-answer.ts';
 import { follow } from '../follow/follow.ts';
 import { followAsSse } from '../follow/sse-adapter.ts';
 import { conversationOf } from '../objects.ts';
@@ -221,7 +221,7 @@ export async function answer(
   };
   const isPlain = request.documents === 'plain';
   if (!wantsStream(c, request)) {
-    const response = await foldAnswer(c.req.raw.signal, c.env, submitted, true);
+    const response = await foldAnswer(c.req.raw.signal, c.env, submitted, onlyWaits);
     return c.json(isPlain ? toPlain(response) : response, 200, headers);
   }
   const framing = request.stream_options?.framing ?? (isPlain ? 'data' : 'named');

@@ -233,6 +233,14 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
     });
   }
 
+  giveResults(
+    caller: Caller,
+    ordinal: number,
+    results: Readonly<Record<string, string>>,
+  ): Promise<Outcome<number>> {
+    return toOutcome(() => this.#partsFor(caller).calls.settleClientCalls(ordinal, results));
+  }
+
   changePlan(caller: Caller, documentId: string, edit: PlanEdit): Promise<Outcome<Plan>> {
     return toOutcome(() => this.#partsFor(caller).plans.change(documentId, edit));
   }

@@ -5,6 +5,7 @@ import { type ChatRequest, imagesOf } from '../../shared/api/requests.ts';
 import { DrawbridgeError } from '../../shared/errors.ts';
 import { newConversationId, parseResponseId, responseIdOf } from '../../shared/ids.ts';
 import { sha256 } from '../../shared/text/sha256.ts';
+import type { ClientTool } from '../../shared/tools/toolbox.ts';
 import { conversationIdOf } from '../../shared/wire/derived-id.ts';
 import { Mode } from '../../shared/wire/modes.ts';
 import { forkConversation } from '../conversation/fork/fork.ts';
@@ -64,6 +65,8 @@ export interface Sending {
   readonly ephemeral?: boolean;
   /** The agent may not ask questions, because no client could answer them. */
   readonly unasking?: boolean;
+  /** Tools of the app, beside the agent's own. */
+  readonly clientTools?: readonly ClientTool[] | undefined;
 }
 
 type Terms = Pick<KeyTerms, 'models' | 'budget' | 'bridges'>;
@@ -106,6 +109,7 @@ export async function submitMessage(env: Env, sending: Sending): Promise<Submitt
         budget,
         idempotency,
         trace: sending.trace,
+        clientTools: sending.clientTools,
         unasking: sending.unasking || request.questions?.allowed === false,
       },
       device: request.device,

@@ -12,15 +12,12 @@ import { unavailable } from '../reach.ts';
 import { type Attached, attachAgain, attachFirst, listen } from './attach.ts';
 import type { Begun } from './cancel-run.ts';
 
-/**
- * Waits for the end of the response. With `orWaiting` returns earlier if the run only waits for a person. The signal
- * ends the wait, not the run.
- */
+/** Waits for the end of the response, or until `isEnough` after some event. The signal ends the wait, not the run. */
 export async function foldAnswer(
   signal: AbortSignal,
   env: Env,
   followed: Begun,
-  orWaiting: boolean,
+  isEnough: (fold: ResponseFold) => boolean,
 ): Promise<ChatResponse> {
   let attached: Attached | null = await attachFirst(env, followed, 'json', 0, signal);
   while (attached?.type === 'socket') {
@@ -30,7 +27,7 @@ export async function foldAnswer(
       attached.socket,
       (text) => {
         answer.see(JSON.parse(text));
-        if (orWaiting && answer.isWaiting) enough.abort();
+        if (isEnough(answer.fold)) enough.abort();
       },
       AbortSignal.any([signal, enough.signal]),
     );
@@ -61,28 +58,27 @@ async function readAnswer(env: Env, { caller, responseId }: Begun): Promise<Chat
   return await whole.json<ChatResponse>();
 }
 
+/** Whether the run only waits for a person, or for the app: every open document is a question. */
+export function onlyWaits({ response, openDocuments }: ResponseFold): boolean {
+  if (response?.status !== 'waiting') return false;
+  return response.documents.every(
+    (document) => !openDocuments.has(document.id) || isWaiting(document),
+  );
+}
+
 class FoldedAnswer {
-  readonly #fold = new ResponseFold();
+  readonly fold = new ResponseFold();
   isDone = false;
 
   get response(): ChatResponse | null {
-    return this.#fold.response;
-  }
-
-  /** Whether the run only waits for a person: every open document holds a question. */
-  get isWaiting(): boolean {
-    const { response, openDocuments } = this.#fold;
-    if (response?.status !== 'waiting') return false;
-    return response.documents.every(
-      (document) => !openDocuments.has(document.id) || isWaiting(document),
-    );
+    return this.fold.response;
   }
 
   see(events: readonly StreamEvent[]): void {
     for (const event of events) {
       if (event.type === 'snapshot') {
-        if (event.snapshot.scope === 'response') this.#fold.response = event.snapshot.response;
-      } else if (event.type !== 'heartbeat') this.#fold.see(event);
+        if (event.snapshot.scope === 'response') this.fold.response = event.snapshot.response;
+      } else if (event.type !== 'heartbeat') this.fold.see(event);
       this.isDone ||= event.type === 'done';
     }
   }

@@ -2,52 +2,77 @@
 import { waitUntil } from 'cloudflare:workers';
 import type { Context } from 'hono';
 import type { ChatRequest } from '../../shared/api/requests.ts';
+import { parseResponseId } from '../../shared/ids.ts';
 import type { ChatResponse } from '../../shared/wire/documents.ts';
-import { type AppContext, senderOf } from '../account/caller.ts';
-import { type Submitted, submitMessage } from '../desk/submit.ts';
+import { type AppContext, personOf, senderOf } from '../account/caller.ts';
+import { type Sending, submitMessage } from '../desk/submit.ts';
 import { attachFirst } from '../follow/attach.ts';
-import { cancelRun } from '../follow/cancel-run.ts';
+import { type Begun, cancelRun } from '../follow/cancel-run.ts';
 import { foldAnswer, refusalOf } from '../follow/fold-answer.ts';
 import { SSE_HEADERS } from '../follow/sse-writer.ts';
 import { logEvent } from '../health/log.ts';
+import { conversationOf } from '../objects.ts';
+import { unwrap } from '../outcome.ts';
+import { reach } from '../reach.ts';
+import { documentsAfter, isForClient, waitsForClient } from '../words/client-calls.ts';
 import { endingOf, type Failure, type FinishReason, LOST } from '../words/ending.ts';
 import { WordStream } from '../words/word-stream.ts';
+import { type CallResults, type ClientCall, toClientCalls } from './client-tools.ts';
 import { errorBody, failureOfRequest } from './errors.ts';
 import { answerHeld, toResponse, type WholeAnswer } from './held-answer.ts';
 import type { HeldWire } from './held-wire.ts';
+import type { CompletionRequest } from './request.ts';
 
 /** What one API asks, and how its answers look. */
 export interface OpenAiQuestion {
-  readonly request: ChatRequest;
+  readonly asks: Pick<Sending, 'request' | 'clientTools'> | CallResults;
   /** Whether a client can come back to the answer. A run whose answer is not kept ends with its client. */
   readonly isKept: boolean;
   readonly isStreamed: boolean;
   /** The names of the fields that were ignored. */
   readonly ignored: readonly string[];
-  readonly shape: (submitted: Submitted) => AnswerShape;
+  readonly shape: (place: AnswerPlace) => AnswerShape;
+}
+
+/** A run, and the part of it that is one answer: behind `after`, as in {@link FollowedAnswer}. */
+export interface AnswerPlace extends Begun {
+  readonly after: number;
+}
+
+/** Names an answer. The first one of a run has the UUID of the response. */
+export function nameOf({ responseId, after }: Omit<AnswerPlace, 'caller'>): string {
+  return responseId.slice('chat_'.length) + (after === 0 ? '' : `_${after}`);
 }
 
 /** The form of an answer. */
 export interface AnswerShape {
-  readonly whole: (response: ChatResponse, reason: FinishReason) => object;
+  readonly whole: (answer: AnswerParts, reason: FinishReason) => object;
   readonly wire: () => HeldWire;
+}
+
+/** What an answer in one piece has. */
+export interface AnswerParts extends Pick<ChatResponse, 'documents' | 'model' | 'usage'> {
+  /** The calls of the app's tools that it ends with. */
+  readonly calls: readonly ClientCall[];
+}
+
+/** A message with the app's tools, unless it wants none of them called. */
+export function toSending(
+  { tools, tool_choice: choice }: Pick<CompletionRequest, 'tools' | 'tool_choice'>,
+  request: ChatRequest,
+): Pick<Sending, 'request' | 'clientTools'> {
+  return { request, clientTools: (choice !== 'none' && tools) || undefined };
 }
 
 /** Answers in one piece, with a stream, or with an error. */
 export async function answer(c: Context<AppContext>, question: OpenAiQuestion): Promise<Response> {
-  const { isKept, request } = question;
-  const submitted = await submitMessage(c.env, {
-    ...senderOf(c),
-    request,
-    ephemeral: !isKept,
-    unasking: true,
-  });
+  const place = await begin(c, question);
   const answering: Answering = {
-    submitted,
+    place,
     trace: c.var.trace,
-    headers: headersOf(submitted, question.ignored),
-    shape: question.shape(submitted),
-    giveUp: isKept ? () => Promise.resolve() : () => cancelRun(c.env, submitted),
+    headers: headersOf(place, question.ignored),
+    shape: question.shape(place),
+    giveUp: question.isKept ? () => Promise.resolve() : () => cancelRun(c.env, place),
   };
   if (!question.isStreamed) return await answerWhole(c, answering);
   try {
@@ -58,9 +83,25 @@ export async function answer(c: Context<AppContext>, question: OpenAiQuestion): 
   }
 }
 
+/** Begins a run, or lets one go on that waits for these results. */
+async function begin(
+  c: Context<AppContext>,
+  { asks, isKept }: OpenAiQuestion,
+): Promise<AnswerPlace> {
+  if (!('results' in asks)) {
+    const sending = { ...senderOf(c), ...asks, ephemeral: !isKept, unasking: true };
+    return { ...(await submitMessage(c.env, sending)), after: 0 };
+  }
+  const { responseId, results } = asks;
+  const { conversationId, ordinal } = parseResponseId(responseId);
+  const caller = { ...personOf(c), conversationId };
+  const give = () => conversationOf(c.env, caller).giveResults(caller, ordinal, results);
+  return { caller, responseId, after: unwrap(await reach(give)) };
+}
+
 /** A run that becomes an answer. */
 interface Answering {
-  readonly submitted: Submitted;
+  readonly place: AnswerPlace;
   readonly trace: string;
   /** The headers of every answer, also of an error. */
   readonly headers: Readonly<Record<string, string>>;
@@ -74,10 +115,10 @@ interface Answering {
  * status. A client that has left ends the wait.
  */
 async function answerWhole(c: Context<AppContext>, answering: Answering): Promise<Response> {
-  const { submitted, giveUp } = answering;
+  const { place, giveUp } = answering;
   const gone = new AbortController();
   const signal = AbortSignal.any([c.req.raw.signal, gone.signal]);
-  const folding = foldAnswer(signal, c.env, submitted, false);
+  const folding = foldAnswer(signal, c.env, place, waitsForClient(place.after));
   waitUntil(folding.then(() => undefined, giveUp));
   const whole = folding.then(
     (response) => toWhole(response, answering),
@@ -89,15 +130,19 @@ async function answerWhole(c: Context<AppContext>, answering: Answering): Promis
 function toWhole(response: ChatResponse, answering: Answering): WholeAnswer {
   const ending = endingOf(response);
   if (ending.type === 'failed') return failed(ending.failure, answering);
-  const { headers, shape } = answering;
-  return { status: 200, body: shape.whole(response, ending.reason), headers };
+  const { headers, shape, place } = answering;
+  const documents = documentsAfter(response, place.after);
+  const waiting = ending.reason === 'tool_calls' ? documents.filter(isForClient) : [];
+  const calls = toClientCalls(place.responseId, waiting);
+  const parts = { ...response, documents: [...documents], calls };
+  return { status: 200, body: shape.whole(parts, ending.reason), headers };
 }
 
 /** The failure if the answer was lost without an error from the run. */
-function lossOf(thrown: unknown, signal: AbortSignal, { submitted, trace }: Answering): Failure {
+function lossOf(thrown: unknown, signal: AbortSignal, { place, trace }: Answering): Failure {
   const failure = failureOfRequest(thrown);
   if (failure.status < 500) return failure;
-  const run = submitted.responseId;
+  const run = place.responseId;
   if (!signal.aborted) logEvent('completion_lost', { trace, run, error: thrown });
   return LOST.failure;
 }
@@ -119,14 +164,14 @@ async function answerStreamed(c: Context<AppContext>, answering: Answering): Pro
  */
 async function openStream(
   c: Context<AppContext>,
-  { submitted, shape, giveUp }: Answering,
+  { place, shape, giveUp }: Answering,
 ): Promise<ReadableStream<Uint8Array> | Failure> {
   const { signal } = c.req.raw;
-  const first = await attachFirst(c.env, submitted, 'json', 0, signal);
+  const first = await attachFirst(c.env, place, 'json', 0, signal);
   if (first.type === 'response') throw await refusalOf(first.response);
   const wire = shape.wire();
-  const stream = new WordStream(wire.writer, wire);
-  waitUntil(stream.follow(c.env, submitted, first, { signal, giveUp }));
+  const stream = new WordStream(wire.writer, wire, place.after);
+  waitUntil(stream.follow(c.env, place, first, { signal, giveUp }));
   return (await wire.opening) ?? wire.writer.readable;
 }
 
@@ -137,7 +182,7 @@ function failed(failure: Failure, { headers: known }: Answering): WholeAnswer {
 }
 
 function headersOf(
-  { caller, responseId }: Submitted,
+  { caller, responseId }: AnswerPlace,
   ignored: readonly string[],
 ): Record<string, string> {
   return {

@@ -4,6 +4,7 @@ import type { CompletionUsage } from 'openai/resources/completions';
 import type { Words } from '../../shared/shown/markdown.ts';
 import type { Usage } from '../../shared/wire/documents.ts';
 import type { FinishReason } from '../words/ending.ts';
+import type { ClientCall } from './client-tools.ts';
 
 /** The fields that every chunk of a completion repeats. Only `model` may change, if a fallback takes over. */
 export interface CompletionHead {
@@ -21,14 +22,15 @@ type Delta = ChatCompletionChunk.Choice.Delta & { reasoning_content?: string };
 /** Leaves out `usage` if the upstream reports none: zeros would be false. */
 export function newCompletion(
   head: CompletionHead,
-  { content, reasoning }: Words,
+  { content, reasoning, calls }: Words & { readonly calls: readonly ClientCall[] },
   finishReason: FinishReason,
   usage: Usage | null,
 ): ChatCompletion {
   const message = {
     role: 'assistant' as const,
-    content,
+    content: content === '' && calls.length > 0 ? null : content,
     refusal: null,
+    ...(calls.length > 0 && { tool_calls: calls.map(toToolCall) }),
     ...(reasoning !== '' && { reasoning_content: reasoning }),
   };
   return {
@@ -37,6 +39,11 @@ export function newCompletion(
     choices: [{ index: 0, message, logprobs: null, finish_reason: finishReason }],
     ...(usage && { usage: toUsage(usage) }),
   };
+}
+
+/** A call of a tool of the app. */
+export function toToolCall({ id, ...called }: ClientCall) {
+  return { id, type: 'function' as const, function: called };
 }
 
 /** `withUsage`: the client asked for usage, so every chunk but the last has `usage: null`. */

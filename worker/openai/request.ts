@@ -1,14 +1,26 @@
 /** The request of `/v1/chat/completions`, and its conversion to a request of our own. */
 import * as z from 'zod';
-import { ChatFields, type ChatRequest } from '../../shared/api/requests.ts';
+import {
+  ChatFields,
+  type ChatMessage,
+  type ChatRequest,
+  textOf,
+} from '../../shared/api/requests.ts';
 import { REQUEST_LIMITS } from '../../shared/limits.ts';
+import {
+  type CallResults,
+  FunctionFields,
+  ONLY_FUNCTIONS,
+  toClientTools,
+  toResults,
+  UNKNOWN_CALL,
+} from './client-tools.ts';
 import { HistoryMessage, toChatMessages } from './history.ts';
-
-export const OWN_TOOLS =
-  'The agent brings its own tools, which run on the bridge: leave this out, or call the model itself';
 
 export const OWN_CHOICE =
   'The agent chooses its own tools, as often as it needs them: leave this out';
+/** `none` leaves the app's tools out. */
+export const ToolChoice = z.enum(['auto', 'none'], OWN_CHOICE).nullish();
 export const OTHER_PATH =
   'Tools cannot be restricted here: send the message to /api/v1/chat/completions, or leave this out';
 
@@ -16,15 +28,52 @@ const Messages = z
   .array(HistoryMessage)
   .min(1)
   .max(REQUEST_LIMITS.maxHistoryMessages)
-  .refine(
-    (messages) => messages.at(-1)?.role === 'user',
-    'The last message must have the role user',
-  )
-  .transform(toChatMessages)
-  .refine((messages) => {
-    const { content } = messages.at(-1) ?? {};
-    return typeof content !== 'string' || content.trim() !== '';
-  }, 'The last message must not be empty');
+  .transform((messages, context): AskedMessages | CallResults => {
+    const refuse = (message: string) => {
+      context.addIssue({ code: 'custom', message });
+      return z.NEVER;
+    };
+    const role = messages.at(-1)?.role;
+    if (role === 'tool') return toResults(lastResults(messages)) ?? refuse(UNKNOWN_CALL);
+    if (role !== 'user') return refuse('The last message must have the role user or tool');
+    return toAsked(messages) ?? refuse('The last message must not be empty');
+  });
+
+/** What the agent is asked. */
+export interface AskedMessages {
+  readonly messages: readonly ChatMessage[];
+}
+
+/** The history with a question at its end; undefined where that is empty. */
+export function toAsked(history: readonly HistoryMessage[]): AskedMessages | undefined {
+  const messages = toChatMessages(history);
+  const { content = '' } = messages.at(-1) ?? {};
+  const isAsking = typeof content !== 'string' || content.trim() !== '';
+  return isAsking ? { messages } : undefined;
+}
+
+/** None where results come in place of a question. */
+export function messagesIn(asks: AskedMessages | CallResults): ChatMessage[] {
+  return 'messages' in asks ? [...asks.messages] : [];
+}
+
+function lastResults(messages: readonly HistoryMessage[]) {
+  const before = messages.findLastIndex(({ role }) => role !== 'tool');
+  return messages.slice(before + 1).flatMap((message) => {
+    if (message.role !== 'tool') return [];
+    return { id: message.tool_call_id, output: textOf(message.content) };
+  });
+}
+
+const Tools = z
+  .array(z.object({ type: z.literal('function', ONLY_FUNCTIONS), function: FunctionFields }))
+  .max(REQUEST_LIMITS.maxClientTools)
+  .transform((tools, context) =>
+    toClientTools(
+      tools.map((tool) => tool.function),
+      context,
+    ),
+  );
 
 /**
  * `POST /v1/chat/completions`. Refuses fields that would change the form of the answer, or restrict the agent in a way
@@ -43,9 +92,10 @@ export const CompletionRequest = z.looseObject({
   stream_options: z.object({ include_usage: z.boolean().nullish() }).nullish(),
   /** Keeps and lists the conversation. Without it the conversation is deleted after its answer. */
   store: z.boolean().nullish(),
-  tools: z.array(z.unknown()).max(0, OWN_TOOLS).nullish(),
-  functions: z.array(z.unknown()).max(0, OWN_TOOLS).nullish(),
-  tool_choice: z.literal('auto', OWN_CHOICE).nullish(),
+  /** Tools of the app: the answer ends with their calls. */
+  tools: Tools.nullish(),
+  functions: z.array(z.unknown()).max(0, 'Send functions as tools').nullish(),
+  tool_choice: ToolChoice,
   function_call: z.literal('auto', OWN_CHOICE).nullish(),
   availableTools: z.null(OTHER_PATH).optional(),
   allowedTools: z.null(OTHER_PATH).optional(),
@@ -80,7 +130,7 @@ const FIELD_NAME = /^[\w.-]{1,64}$/;
 
 /** Converts the request to one of our own. */
 export function toChatRequest(request: CompletionRequest): ChatRequest {
-  const { model, mode, messages, bridgeId, context, budget } = request;
+  const { model, mode, messages: asks, bridgeId, context, budget } = request;
   const { temperature, max_tokens, max_completion_tokens, user } = request;
   return {
     temperature: temperature ?? undefined,
@@ -88,7 +138,7 @@ export function toChatRequest(request: CompletionRequest): ChatRequest {
     user: user ?? undefined,
     model,
     mode,
-    messages,
+    messages: messagesIn(asks),
     bridgeId,
     context,
     budget,

@@ -65,6 +65,7 @@ function runAnswers(whole: z.ZodType, events: z.ZodType, example: string) {
       'IMAGES_NOT_SUPPORTED',
       'COST_UNKNOWN',
       'NOT_FOUND',
+      'ALREADY_ANSWERED',
       'UPSTREAM_ERROR',
     ],
     refusals: RUN_FAILURES,
@@ -81,7 +82,7 @@ export const OPENAI: readonly Endpoint[] = [
     path: '/v1/chat/completions',
     summary: 'Chat Completions',
     description:
-      'Takes the whole history each time, in OpenAI’s shape. Fields that only tune the model are accepted. The header `Drawbridge-Ignored-Fields` names the ignored ones. Tools of the client are refused, because the agent brings its own.',
+      'Takes the whole history each time, in OpenAI’s shape. Fields that only tune the model are accepted. The header `Drawbridge-Ignored-Fields` names the ignored ones. The agent brings its own tools. With `tools` of the app the answer ends with their calls, and a request that ends with all their results goes on with it.',
     rate: 'run',
     body: {
       schema: CompletionRequest,
@@ -98,7 +99,7 @@ export const OPENAI: readonly Endpoint[] = [
     path: '/v1/responses',
     summary: 'Responses',
     description:
-      'Takes text or items, in OpenAI’s shape. The conversation is kept unless `store` is false, and goes on with `previous_response_id`, or with references to items of earlier answers. From an earlier response than the last it goes on as a fork. The header `Drawbridge-Ignored-Fields` names the ignored fields. Tools of the client are refused, because the agent brings its own.',
+      'Takes text or items, in OpenAI’s shape. The conversation is kept unless `store` is false, and goes on with `previous_response_id`, or with references to items of earlier answers. From an earlier response than the last it goes on as a fork. The header `Drawbridge-Ignored-Fields` names the ignored fields. The agent brings its own tools. With `tools` of the app the answer ends with their calls, and a request that ends with all their results goes on with it.',
     rate: 'run',
     body: {
       schema: ResponsesRequest,

@@ -9,7 +9,13 @@ const Usage = z.object({
   completion_tokens_details: z.object({ reasoning_tokens: z.int().nonnegative() }).optional(),
 });
 
-const FinishReason = z.enum(['stop', 'length', 'content_filter']);
+const FinishReason = z.enum(['stop', 'length', 'content_filter', 'tool_calls']);
+
+const ToolCall = z.object({
+  id: z.string(),
+  type: z.literal('function'),
+  function: z.object({ name: z.string(), arguments: z.string() }),
+});
 
 const head = {
   id: z.string().regex(/^chatcmpl-/),
@@ -27,9 +33,10 @@ export const ChatCompletion = z.object({
         index: z.literal(0),
         message: z.object({
           role: z.literal('assistant'),
-          content: z.string(),
+          content: z.string().nullable(),
           refusal: z.null(),
           reasoning_content: z.string().optional(),
+          tool_calls: z.array(ToolCall).optional(),
         }),
         logprobs: z.null(),
         finish_reason: FinishReason,
@@ -51,6 +58,7 @@ export const ChatCompletionChunk = z.object({
           content: z.string().optional(),
           refusal: z.null().optional(),
           reasoning_content: z.string().optional(),
+          tool_calls: z.array(ToolCall.extend({ index: z.int().nonnegative() })).optional(),
         }),
         logprobs: z.null(),
         finish_reason: FinishReason.nullable(),

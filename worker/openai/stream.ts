@@ -3,7 +3,8 @@ import type { Words } from '../../shared/shown/markdown.ts';
 import type { FollowedAnswer } from '../words/answer-reader.ts';
 import type { Ending } from '../words/ending.ts';
 
-import { type CompletionHead, newChunk, newUsageChunk } from './completion.ts';
+import { toClientCalls } from './client-tools.ts';
+import { type CompletionHead, newChunk, newUsageChunk, toToolCall } from './completion.ts';
 import { errorBody } from './errors.ts';
 import { HeldWire } from './held-wire.ts';
 
@@ -27,9 +28,12 @@ export class CompletionWire extends HeldWire {
     if (content !== '') this.#write({ content });
   }
 
-  protected finish(ending: Ending, { response }: FollowedAnswer): void {
+  protected finish(ending: Ending, { response, clientCalls }: FollowedAnswer): void {
     if (ending.type === 'failed') this.#writeData(errorBody(ending.failure));
     else {
+      const calls = toClientCalls(response?.id ?? '', clientCalls).map(toToolCall);
+      const deltas = calls.map((call, index) => ({ index, ...call }));
+      if (deltas.length > 0) this.#write({ tool_calls: deltas });
       this.#writeData(newChunk(this.#head, {}, ending.reason, this.#withUsage));
       if (this.#withUsage && response?.usage) {
         this.#writeData(newUsageChunk(this.#head, response.usage));

@@ -98,6 +98,16 @@ export interface ConversationPort extends Rpc.DurableObjectBranded {
     answer: ClarificationAnswer,
   ): Promise<Outcome<void>>;
 
+  /**
+   * From an app: the results of its own tools' calls, by document. Returns the sequence of the last document before the
+   * answer goes on. Fails as `CallDesk.settleClientCalls`.
+   */
+  giveResults(
+    caller: Caller,
+    ordinal: number,
+    results: Readonly<Record<string, string>>,
+  ): Promise<Outcome<number>>;
+
   /** Changes the conversation's plan. Fails with NOT_FOUND, SUPERSEDED and PLAN_CHANGED. */
   changePlan(caller: Caller, documentId: string, edit: PlanEdit): Promise<Outcome<Plan>>;
 

@@ -1,10 +1,10 @@
 /** The next text for a client that keeps all text it got, and the end where the answer cannot go on for it. */
 
 import { Rendering, type Words } from '../../shared/shown/markdown.ts';
-import type { ChatResponse } from '../../shared/wire/documents.ts';
+import type { ChatResponse, Document } from '../../shared/wire/documents.ts';
 import type { StreamEvent, TapeEvent } from '../../shared/wire/events.ts';
-import { answerOf } from '../../shared/wire/fold.ts';
 import { ResponseFold } from '../conversation/tape/response-fold.ts';
+import { clientCallsIn, documentsAfter } from './client-calls.ts';
 import { type Ending, endingOf, TAKEN_BACK } from './ending.ts';
 
 /** The text that is new since the last call. */
@@ -20,15 +20,30 @@ export interface NewWords extends Words {
  */
 export class FollowedAnswer {
   readonly #fold = new ResponseFold();
+  readonly #after: number;
   #rendering = new Rendering();
   #content = new GrowingText();
   #reasoning = new GrowingText();
   /** Whether the run is over. */
   isDone = false;
 
+  /** `after` is the sequence of the last document that an earlier answer of the same run had; 0 without one. */
+  constructor(after = 0) {
+    this.#after = after;
+  }
+
   /** Whether the answer has a document. An error alone does not count. */
   get hasBegun(): boolean {
-    return this.#fold.response?.documents.some(({ type }) => type !== 'error') ?? false;
+    return this.#documents.some(({ type }) => type !== 'error');
+  }
+
+  /** The calls of the app's own tools that the answer ends with. */
+  get clientCalls(): readonly Document[] {
+    return clientCallsIn(this.#fold, this.#after);
+  }
+
+  get #documents(): readonly Document[] {
+    return documentsAfter(this.#fold.response, this.#after);
   }
 
   /** The response as far as it was seen. Owned by this object. */
@@ -44,8 +59,9 @@ export class FollowedAnswer {
     const words = this.#rendering.take();
     const content = this.#content.add(words.content);
     const reasoning = this.#reasoning.add(words.reasoning) ?? this.#thinkAnew(words.reasoning);
-    const isTrue = content !== null && (!this.isDone || this.#content.isWhole);
-    const end = this.isDone ? endingOf(this.response) : null;
+    const isOver = this.isDone || this.clientCalls.length > 0;
+    const isTrue = content !== null && (!isOver || this.#content.isWhole);
+    const end = isOver ? endingOf(this.response) : null;
     return { content: content ?? '', reasoning, ending: isTrue ? end : TAKEN_BACK };
   }
 
@@ -55,7 +71,8 @@ export class FollowedAnswer {
       case 'response_start':
         return this.#startOver();
       case 'document_start':
-        return this.#rendering.start(event.document);
+        if (event.document.sequence > this.#after) this.#rendering.start(event.document);
+        return;
       case 'content_delta':
         return this.#rendering.add(event.documentId, event.delta);
       case 'document_end':
@@ -71,8 +88,8 @@ export class FollowedAnswer {
     this.#rendering = new Rendering();
     this.#content.rewind();
     this.#reasoning.rewind();
-    const { response, openDocuments } = this.#fold;
-    for (const document of response ? answerOf(response).documents : []) {
+    const { openDocuments } = this.#fold;
+    for (const document of this.#documents) {
       this.#rendering.start(document);
       this.#rendering.add(document.id, document.content ?? '');
       if (!openDocuments.has(document.id)) this.#rendering.end(document.id);

@@ -6,8 +6,8 @@ export type Ending =
   | { readonly type: 'finished'; readonly reason: FinishReason }
   | { readonly type: 'failed'; readonly failure: Failure };
 
-/** OpenAI's finish reasons, without those for tools of the client. */
-export type FinishReason = 'stop' | 'length' | 'content_filter';
+/** OpenAI's finish reasons. `tool_calls`: the answer goes on with the results of the app's own tools. */
+export type FinishReason = 'stop' | 'length' | 'content_filter' | 'tool_calls';
 
 export interface Failure {
   /** The HTTP status to use if nothing was sent before it. */
@@ -18,9 +18,10 @@ export interface Failure {
   readonly param?: string | undefined;
 }
 
-/** The ending of a response that is over. `response` is null if it was cancelled before it started. */
+/** The ending of a response that is over, or waits for the app. `response` is null if it was cancelled before it started. */
 export function endingOf(response: ChatResponse | null): Ending {
   if (response?.status === 'completed') return { type: 'finished', reason: 'stop' };
+  if (response?.status === 'waiting') return { type: 'finished', reason: 'tool_calls' };
   if (response?.status !== 'error') return { type: 'failed', failure: CANCELLED };
   const error = response.documents.findLast(({ type }) => type === 'error');
   const code = String(error?.metadata['errorCode'] ?? 'INTERNAL');

@@ -25,13 +25,14 @@ export class WordStream implements DeliveryHandler {
   readonly life = new AbortController();
   readonly #writer: SseWriter;
   readonly #wire: Wire;
-  readonly #answer = new FollowedAnswer();
+  readonly #answer: FollowedAnswer;
   #isEnded = false;
 
-  /** `wire` writes to the writer. */
-  constructor(writer: SseWriter, wire: Wire) {
+  /** `wire` writes to the writer. `after` as in {@link FollowedAnswer}. */
+  constructor(writer: SseWriter, wire: Wire, after = 0) {
     this.#writer = writer;
     this.#wire = wire;
+    this.#answer = new FollowedAnswer(after);
   }
 
   /** Follows from the beginning each time: {@link FollowedAnswer} skips the text that it has returned before. */
@@ -77,7 +78,8 @@ export class WordStream implements DeliveryHandler {
       await deliver(env, begun, first, this, this.#writer, this.life);
     } finally {
       const isLeft = this.life.signal.aborted && !this.#isEnded;
-      if (!this.#answer.isDone) await giveUp();
+      const { isDone, clientCalls } = this.#answer;
+      if (!isDone && clientCalls.length === 0) await giveUp();
       this.end(LOST);
       await this.#writer.end(isLeft ? this.life.signal : signal);
     }

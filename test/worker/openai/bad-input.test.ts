@@ -11,13 +11,13 @@ const image = { type: 'image_url', image_url: { url: 'https://example.com/a.png'
 
 describe('a request that cannot be answered as it wants is a 400 that names the field', () => {
   it.each<[string, Record<string, unknown>, string, RegExp]>([
-    ['tools of the client', { tools: [{ type: 'function' }] }, 'tools', /brings its own tools/],
-    ['functions', { functions: [{ name: 'f' }] }, 'functions', /brings its own tools/],
+    ['tools of OpenAI', { tools: [{ type: 'web_search' }] }, 'tools[0].type', /Only functions/],
+    ['functions', { functions: [{ name: 'f' }] }, 'functions', /as tools/],
     ['several answers', { n: 2 }, 'n', /one answer/],
     ['JSON', { response_format: { type: 'json_object' } }, 'response_format.type', /only text/],
     ['sound', { modalities: ['text', 'audio'] }, 'modalities[1]', /text only/],
     ['a voice', { audio: { voice: 'alloy', format: 'wav' } }, 'audio', /text only/],
-    ['a choice of its tools', { tool_choice: 'none' }, 'tool_choice', /chooses its own tools/],
+    ['a choice of its tools', { tool_choice: 'required' }, 'tool_choice', /chooses its own tools/],
     ['the same by its old name', { function_call: 'none' }, 'function_call', /chooses its own/],
     ['fewer tools', { availableTools: { grep: {} } }, 'availableTools', /chat\/completions/],
     ['fewer tools as others call them', { allowed_tools: ['x'] }, 'allowed_tools', /./],

@@ -1,5 +1,6 @@
 /** The calls of the current run: begins each call, shows its output, and settles it once. */
 
+import { DrawbridgeError } from '../../../shared/errors.ts';
 import { OUTPUT_LIMITS, RUN_LIMITS } from '../../../shared/limits.ts';
 import { switchMode } from '../../../shared/tools/switch-mode.ts';
 import type { Toolbox } from '../../../shared/tools/toolbox.ts';
@@ -55,7 +56,9 @@ export class CallDesk {
     const { toolbox } = log;
     const refused = admitCall(call, run) ?? this.#stopRepeated(call, run);
     if (refused) return this.settle(call.callId, refused);
-    if (toolbox.executorOf(call.name) !== 'edge') return;
+    const executor = toolbox.executorOf(call.name);
+    if (executor === 'client') return this.#waitForClient(call);
+    if (executor !== 'edge') return;
     const modes = { present: nameOfMode(modeOf(run)), all: namesOfModes(run.machine) };
     const here = { todos: memory.todos, modes };
     const outcome = runEdgeTool(toolbox.nameOf(call.name), call.arguments, here);
@@ -67,6 +70,13 @@ export class CallDesk {
     const { documentId } = call;
     const { questions } = outcome;
     recorder.record([{ type: 'clarification_request', documentId, questions }]);
+  }
+
+  /** An app may have to ask its own user, who gets as much time as others. */
+  #waitForClient({ documentId }: Call): void {
+    const { log, recorder, now } = this.#deps;
+    log.setDeadline(now() + RUN_LIMITS.approvalMs);
+    recorder.record([{ type: 'client_call', documentId }]);
   }
 
   /** Why the machine must ask a person about a call: it changes something, and repeats others; undefined for others. */
@@ -169,6 +179,41 @@ export class CallDesk {
     advance();
   }
 
+  /**
+   * Settles the calls that wait for the app, all at once, with its results by document. The same results again change
+   * nothing. Returns the sequence of the last document before the answer goes on.
+   * @throws {DrawbridgeError} ALREADY_ANSWERED where these calls do not wait; INVALID_REQUEST where a result is missing.
+   */
+  settleClientCalls(ordinal: number, results: Readonly<Record<string, string>>): number {
+    const { log } = this.#deps;
+    const isForClient = ({ name }: Call) => log.toolbox.executorOf(name) === 'client';
+    const turn = log.turns.findLast(({ calls }) => calls.some(isForClient));
+    if (!turn || log.current?.ordinal !== ordinal) throw notWaiting();
+    const left = new Map(Object.entries(results));
+    const given = turn.calls.flatMap((call, index) => {
+      const data = isForClient(call) && left.get(call.documentId);
+      if (typeof data !== 'string') return [];
+      left.delete(call.documentId);
+      const result = boundResult({ status: 'success', data });
+      const known = log.resultOf(turn.number, index);
+      if (known && known.data !== result.data) throw notWaiting();
+      return { ...call, result };
+    });
+    if (left.size > 0) throw notWaiting();
+    const missing = log.pending.find(
+      ({ call }) => isForClient(call) && results[call.documentId] === undefined,
+    );
+    if (missing) {
+      const what = `${missing.call.name}, ${missing.call.documentId}`;
+      throw new DrawbridgeError(
+        'INVALID_REQUEST',
+        `The result of a call is missing (${what}): send the results of all calls together`,
+      );
+    }
+    for (const { callId, result } of given) this.settle(callId, result);
+    return turn.lastSequence;
+  }
+
   /** Shows live output of a running call. */
   output(callId: string, delta: string): void {
     const { log, recorder } = this.#deps;
@@ -230,13 +275,26 @@ export class CallDesk {
     });
   }
 
-  /** Settles open questions without an answer: a user who sends a message instead wants to go on without them. */
+  /** Ends open questions, and calls that wait for the app: who sends a message instead wants to go on without them. */
   passOverQuestions(): void {
     for (const { call, questions } of this.#open()) {
       this.settle(call.callId, passOver(questions));
     }
+    const { pending, toolbox } = this.#deps.log;
+    for (const { call } of pending) {
+      if (toolbox.executorOf(call.name) === 'client') this.settle(call.callId, PASSED_OVER);
+    }
   }
 }
+
+function notWaiting(): DrawbridgeError {
+  return new DrawbridgeError(
+    'ALREADY_ANSWERED',
+    'No answer waits for these results: it has other ones, or has gone on without them, or has ended',
+  );
+}
+
+const PASSED_OVER = failure('NOT_ANSWERED', 'The app sent a message in place of the result.');
 
 const NOT_ANSWERED = failure(
   'NOT_ANSWERED',

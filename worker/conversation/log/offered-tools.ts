@@ -24,7 +24,8 @@ import { isOfMode, modeOf } from './modes.ts';
 export function toolboxOf({ machine, request }: Pick<Run, 'machine'> & Partial<Run>): Toolbox {
   if (request?.type === 'save') return FOR_PLAN_FILES;
   if (request?.type === 'undo') return FOR_UNDOS;
-  return request?.type === 'guest' ? FOR_GUESTS : toolboxWith(machine?.offers);
+  if (request?.type === 'guest') return FOR_GUESTS;
+  return toolboxWith(machine?.offers, request?.clientTools);
 }
 
 /** The tools on offer in this run's next turn, in the order in which the request lists them to the model. */
@@ -44,7 +45,8 @@ export function offeredTools(run: Pick<Run, 'machine' | 'request' | 'switched'>)
 export function isReachable({ name, executor, origin }: Tool, machine: Machine | null): boolean {
   if (name === activateSkill.name && !hasForModel(machine?.context.skills)) return false;
   if (executor === 'agent') return machine !== null; // Without a machine a subagent has nothing to look at.
-  return executor === 'edge' || origin !== undefined || (machine?.tools.includes(name) ?? false);
+  if (executor === 'edge' || executor === 'client' || origin !== undefined) return true;
+  return machine?.tools.includes(name) ?? false;
 }
 
 /** Whether the request lets the run use this tool, whether or not it is reachable. */

@@ -21,6 +21,7 @@ import {
   NOT_RUN,
   QUESTIONS_UNANSWERED,
   RECOVERY_EXHAUSTED,
+  RESULTS_MISSING,
 } from './failures.ts';
 import { HandOver } from './hand-over.ts';
 import { endTurn, type ModelTurn, streamTurn, TurnAsking, tryAgain } from './model-turn.ts';
@@ -334,6 +335,8 @@ export class Runner {
     const unansweredAt = this.#calls.unansweredAt(run, turn);
     if (unansweredAt !== null && now() >= unansweredAt) return this.#endQuestions(run, pending);
     const late = now() >= log.deadlineOf(run, turn) ? timed(pending, log) : [];
+    const isSilent = late.some(({ call }) => log.toolbox.executorOf(call.name) === 'client');
+    if (isSilent) return this.#stop(run, pending, RESULTS_MISSING);
     if (late.length > 0) return this.#calls.giveUp(late.map(({ call }) => call));
     advanceSubagents();
     await arm();
@@ -344,7 +347,11 @@ export class Runner {
   /** No one has answered in the time that the request gives. */
   #endQuestions(run: Run, pending: readonly PendingCall[]): void {
     if (run.request.questions?.otherwise !== 'stop') return this.#calls.answerThemselves(run);
-    this.#ending.fail(QUESTIONS_UNANSWERED);
+    this.#stop(run, pending, QUESTIONS_UNANSWERED);
+  }
+
+  #stop(run: Run, pending: readonly PendingCall[], why: ErrorReport): void {
+    this.#ending.fail(why);
     const calls = pending.map(({ call }) => call);
     this.#calls.recall(calls, toolboxOf(run));
   }

@@ -8,6 +8,7 @@ import type {
   Sampling,
 } from '../../../shared/api/requests.ts';
 import type { ToolSelection } from '../../../shared/tools/selection.ts';
+import type { ClientTool } from '../../../shared/tools/toolbox.ts';
 import type { ClosedWorktree } from '../../../shared/tools/worktree.ts';
 import type { RunBudget } from '../../../shared/wire/budget.ts';
 import type { ModeDefinition } from '../../../shared/wire/definitions.ts';
@@ -149,6 +150,8 @@ export interface RequestFields extends RunMode {
   /** The messages to append to the transcript; the last one is the user's. */
   readonly messages: readonly ChatMessage[];
   readonly tools?: ToolSelection | undefined;
+  /** Tools of the app that asks, beside the agent's own. */
+  readonly clientTools?: readonly ClientTool[] | undefined;
   readonly context?: RequestContext | undefined;
   /** Whether the model's reasoning is shown. */
   readonly withReasoning?: boolean | undefined;

@@ -134,6 +134,9 @@ const REQUEST: StoredShape<RunRequest> = {
       .array(z.object({ role: z.enum(['system', 'user', 'assistant']), content: Content }))
       .min(1),
     tools: z.record(z.string(), z.object()).optional(),
+    clientTools: z
+      .array(z.object({ name: z.string(), parameters: z.record(z.string(), z.unknown()) }))
+      .optional(),
     context: z
       .object({
         workspacePath: z.string().optional(),

@@ -2,8 +2,15 @@
 import * as z from 'zod';
 import { ChatFields, type ChatRequest } from '../../../shared/api/requests.ts';
 import { REQUEST_LIMITS } from '../../../shared/limits.ts';
-import { HistoryMessage, toChatMessages } from '../history.ts';
-import { OTHER_PATH, OWN_CHOICE, OWN_TOOLS } from '../request.ts';
+import {
+  FunctionFields,
+  ONLY_FUNCTIONS,
+  toClientTools,
+  toResults,
+  UNKNOWN_CALL,
+} from '../client-tools.ts';
+import { HistoryMessage } from '../history.ts';
+import { messagesIn, OTHER_PATH, OWN_CHOICE, ToolChoice, toAsked } from '../request.ts';
 import { responseIdIn } from './ids.ts';
 
 const Text = z.object({ type: z.enum(['input_text', 'output_text', 'text']), text: z.string() });
@@ -64,13 +71,19 @@ const Input = z.union([
   z.array(AnyItem).min(1).max(REQUEST_LIMITS.maxHistoryMessages),
 ]);
 
+const Tools = z
+  .array(z.object({ type: z.literal('function', ONLY_FUNCTIONS), ...FunctionFields.shape }))
+  .max(REQUEST_LIMITS.maxClientTools)
+  .transform(toClientTools);
+
 const History = z.array(HistoryMessage);
 
 const Format = z.object({
   type: z.literal('text', 'The agent answers in Markdown: only text is possible'),
 });
 
-const NO_MESSAGE = 'The last item must be a message of the role user, which is not empty';
+const NO_MESSAGE =
+  'The last item must be a message of the role user, which is not empty, or the output of a call';
 
 /**
  * The fields of `POST /v1/responses`. As for Chat Completions, refuses what would change the form of the answer or
@@ -88,8 +101,9 @@ export const ResponsesFields = z.looseObject({
   max_output_tokens: ChatFields.shape.maxTokens.nullable(),
   user: ChatFields.shape.user.nullable(),
   safety_identifier: ChatFields.shape.user.nullable(),
-  tools: z.array(z.unknown()).max(0, OWN_TOOLS).nullish(),
-  tool_choice: z.literal('auto', OWN_CHOICE).nullish(),
+  /** Tools of the app: the answer ends with their calls. */
+  tools: Tools.nullish(),
+  tool_choice: ToolChoice,
   max_tool_calls: z.null(OWN_CHOICE).optional(),
   background: z
     .literal(false, 'Create an agent instead: POST /api/v1/agents, or leave this out')
@@ -104,16 +118,20 @@ export const ResponsesFields = z.looseObject({
   context: ChatFields.shape.context,
 });
 
-/** With the `messages` behind what the conversation has already. */
+/** With what it `asks`: messages behind what the conversation has already, or results of calls. */
 export const ResponsesRequest = ResponsesFields.transform((request, context) => {
-  const known = request.input.findLastIndex(({ type }) => type === 'item_reference');
-  const { data, error } = History.safeParse(request.input.slice(known + 1).flatMap(toHistory));
-  const messages = data?.at(-1)?.role === 'user' ? toChatMessages(data) : [];
-  const { content = '' } = messages.at(-1) ?? {};
-  if (typeof content !== 'string' || content.trim() !== '') return { ...request, messages };
-  const message = error?.issues[0]?.message ?? NO_MESSAGE;
-  context.addIssue({ code: 'custom', path: ['input'], message });
-  return z.NEVER;
+  const refuse = (message: string) => {
+    context.addIssue({ code: 'custom', path: ['input'], message });
+    return z.NEVER;
+  };
+  const { input } = request;
+  if (input.at(-1)?.type === 'function_call_output') {
+    return { ...request, asks: toResults(lastResults(input)) ?? refuse(UNKNOWN_CALL) };
+  }
+  const known = input.findLastIndex(({ type }) => type === 'item_reference');
+  const { data, error } = History.safeParse(input.slice(known + 1).flatMap(toHistory));
+  const asked = data?.at(-1)?.role === 'user' ? toAsked(data) : undefined;
+  return { ...request, asks: asked ?? refuse(error?.issues[0]?.message ?? NO_MESSAGE) };
 });
 export type ResponsesRequest = z.infer<typeof ResponsesRequest>;
 
@@ -131,7 +149,7 @@ export function previousOf({
 
 /** `conversationId` is the one that goes on. */
 export function toChatRequest(request: ResponsesRequest, conversationId?: string): ChatRequest {
-  const { model, mode, bridgeId, context, budget, instructions, messages } = request;
+  const { model, mode, bridgeId, context, budget, instructions, asks } = request;
   const { temperature, max_output_tokens: maxTokens, user, safety_identifier: sender } = request;
   const system = instructions ? [{ role: 'system' as const, content: instructions }] : [];
   return {
@@ -139,11 +157,19 @@ export function toChatRequest(request: ResponsesRequest, conversationId?: string
     maxTokens: maxTokens ?? undefined,
     user: user ?? sender ?? undefined,
     ...{ model, mode, bridgeId, context, budget, conversationId },
-    messages: [...system, ...messages],
+    messages: [...system, ...messagesIn(asks)],
     include: ['reasoning'],
     delivery: 'queue',
     stream: false,
   };
+}
+
+function lastResults(input: readonly Item[]) {
+  const before = input.findLastIndex(({ type }) => type !== 'function_call_output');
+  return input.slice(before + 1).flatMap((item) => {
+    if (item.type !== 'function_call_output') return [];
+    return { id: item.call_id, output: textIn(item.output) };
+  });
 }
 
 function toHistory(item: Item): z.input<typeof HistoryMessage>[] {

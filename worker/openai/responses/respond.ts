@@ -9,9 +9,9 @@ import { forkKeeping } from '../../desk/fork.ts';
 import { conversationOf } from '../../objects.ts';
 import { reach } from '../../reach.ts';
 import { resolveModel } from '../../upstream/models.ts';
-import { answer } from '../answering.ts';
+import { answer, toSending } from '../answering.ts';
 import { ignoredIn } from '../request.ts';
-import { nameOf } from './ids.ts';
+import { nameIn } from './ids.ts';
 import { previousOf, ResponsesFields, type ResponsesRequest, toChatRequest } from './request.ts';
 import { newResponse, outputOf } from './response.ts';
 import { ResponseWire } from './wire.ts';
@@ -21,27 +21,28 @@ export async function respond(
   c: Context<AppContext>,
   request: ResponsesRequest,
 ): Promise<Response> {
-  const { messages: _, ...asked } = request;
+  const { asks, ...asked } = request;
   const requested = resolveModel(request.model, c.env);
-  const previous = previousOf(request);
+  const previous = 'results' in asks ? null : previousOf(request);
   const conversationId = previous === null ? undefined : await conversationAfter(c, previous);
   const isKept = request.store !== false || conversationId !== undefined;
   return await answer(c, {
-    request: toChatRequest(request, conversationId),
+    asks: 'results' in asks ? asks : toSending(request, toChatRequest(request, conversationId)),
     isKept,
     isStreamed: request.stream === true,
     ignored: ignoredIn(asked, ResponsesFields),
-    shape: ({ responseId }) => {
+    shape: (place) => {
       const head = {
-        ...{ name: nameOf(responseId, isKept), isKept },
+        ...{ name: nameIn(place, isKept), isKept },
         created: Math.floor(Date.now() / SECOND),
         instructions: request.instructions ?? null,
         previous: request.previous_response_id ?? null,
       };
       return {
-        whole: ({ documents, model, usage }, reason) => {
-          const output = outputOf(head.name, renderWords(documents));
-          const status = reason === 'stop' ? 'completed' : 'incomplete';
+        whole: ({ documents, calls, model, usage }, reason) => {
+          const output = outputOf(head.name, renderWords(documents), calls);
+          const isWhole = reason === 'stop' || reason === 'tool_calls';
+          const status = isWhole ? 'completed' : 'incomplete';
           return newResponse(head, { model, status, output, usage, reason });
         },
         wire: () => new ResponseWire(head, requested),

@@ -7,6 +7,7 @@ import type {
 import type { Words } from '../../../shared/shown/markdown.ts';
 import type { Usage } from '../../../shared/wire/documents.ts';
 import type { Failure, FinishReason } from '../../words/ending.ts';
+import type { ClientCall } from '../client-tools.ts';
 import { itemId } from './ids.ts';
 
 /** What stays the same from the first event of a response to its last. */
@@ -61,14 +62,28 @@ export function newResponse(
 
 const CUT = {
   stop: 'max_output_tokens',
+  tool_calls: 'max_output_tokens',
   length: 'max_output_tokens',
   content_filter: 'content_filter',
 } as const;
 
-/** The output of a whole answer: its reasoning, if there is any, and its text. */
-export function outputOf(name: string, { content, reasoning }: Words): ResponseOutputItem[] {
+/** The output of a whole answer: its reasoning, if there is any, its text, and the calls that it ends with. */
+export function outputOf(
+  name: string,
+  { content, reasoning }: Words,
+  calls: readonly ClientCall[],
+): ResponseOutputItem[] {
   const thought = reasoning === '' ? [] : [newItem('rs', name, 0, reasoning)];
-  return [...thought, newItem('msg', name, thought.length, content)];
+  const isSaid = content !== '' || calls.length === 0;
+  const said = isSaid ? [newItem('msg', name, thought.length, content)] : [];
+  const items = [...thought, ...said];
+  return [...items, ...calls.map((call, index) => newCall(name, items.length + index, call))];
+}
+
+/** A call of a tool of the app. */
+export function newCall(name: string, index: number, { id: call_id, ...called }: ClientCall) {
+  const id = itemId('fc', name, index);
+  return { id, type: 'function_call' as const, call_id, ...called, status: 'completed' as const };
 }
 
 /** A finished item. */

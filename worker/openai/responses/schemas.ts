@@ -10,7 +10,9 @@ export const ResponseObject = z.looseObject({
   status: z.enum(['in_progress', 'completed', 'incomplete', 'failed']),
   model: z.string(),
   previous_response_id: z.string().nullable(),
-  output: z.array(z.looseObject({ id: z.string(), type: z.enum(['message', 'reasoning']) })),
+  output: z.array(
+    z.looseObject({ id: z.string(), type: z.enum(['message', 'reasoning', 'function_call']) }),
+  ),
   store: z.boolean(),
 });
 

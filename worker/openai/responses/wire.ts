@@ -3,9 +3,16 @@ import type { ResponseOutputItem, ResponseStreamEvent } from 'openai/resources/r
 import type { Words } from '../../../shared/shown/markdown.ts';
 import type { FollowedAnswer } from '../../words/answer-reader.ts';
 import type { Ending } from '../../words/ending.ts';
+import { type ClientCall, toClientCalls } from '../client-tools.ts';
 import { HeldWire } from '../held-wire.ts';
 import { itemId } from './ids.ts';
-import { newItem, newResponse, type ResponseHead, type ResponseState } from './response.ts';
+import {
+  newCall,
+  newItem,
+  newResponse,
+  type ResponseHead,
+  type ResponseState,
+} from './response.ts';
 
 /** An event without the number that it gets when it is written. */
 type Unnumbered<Event> = Event extends unknown
@@ -42,12 +49,13 @@ export class ResponseWire extends HeldWire {
     if (content !== '') this.#grow('msg', content);
   }
 
-  protected finish(ending: Ending, { response }: FollowedAnswer): void {
+  protected finish(ending: Ending, { response, clientCalls }: FollowedAnswer): void {
     this.#close();
+    for (const call of toClientCalls(response?.id ?? '', clientCalls)) this.#call(call);
     const usage = response?.usage;
     if (ending.type === 'failed') {
       this.#report('response.failed', { status: 'failed', usage, failure: ending.failure });
-    } else if (ending.reason === 'stop') {
+    } else if (ending.reason === 'stop' || ending.reason === 'tool_calls') {
       this.#report('response.completed', { status: 'completed', usage });
     } else {
       this.#report('response.incomplete', { status: 'incomplete', usage, reason: ending.reason });
@@ -102,6 +110,20 @@ export class ResponseWire extends HeldWire {
     this.#write({ type: 'response.output_item.done', output_index: index, item });
     this.#output.push(item);
     this.#item = null;
+  }
+
+  #call(call: ClientCall): void {
+    const index = this.#output.length;
+    const item = newCall(this.#head.name, index, call);
+    const where = { item_id: item.id, output_index: index };
+    const empty = { ...item, arguments: '', status: 'in_progress' as const };
+    this.#write({ type: 'response.output_item.added', output_index: index, item: empty });
+    const { name, arguments: written } = call;
+    this.#write({ type: 'response.function_call_arguments.delta', ...where, delta: written });
+    const done = { ...where, name, arguments: written };
+    this.#write({ type: 'response.function_call_arguments.done', ...done });
+    this.#write({ type: 'response.output_item.done', output_index: index, item });
+    this.#output.push(item);
   }
 
   get #place() {

@@ -1,0 +1,88 @@
+/**
+ * Tools of the app that asks. An answer ends with their calls, and the run waits; a request with the results goes on
+ * with it. The id of a call says which response and which document it is of, so nothing has to be looked up.
+ */
+import * as z from 'zod';
+import { documentIdOf, ResponseId } from '../../shared/ids.ts';
+import { REQUEST_LIMITS } from '../../shared/limits.ts';
+import { BUILT_IN, type ClientTool } from '../../shared/tools/toolbox.ts';
+import type { Document } from '../../shared/wire/documents.ts';
+import { isOfferName } from '../../shared/wire/offer.ts';
+
+export const ONLY_FUNCTIONS =
+  'Only functions of the app are possible: the agent brings its own tools, which run on the bridge';
+
+/** A function as the app defines it. */
+export const FunctionFields = z.object({
+  name: z
+    .string()
+    .regex(/^[A-Za-z0-9_-]{1,64}$/)
+    .refine((name) => !BUILT_IN.find(name) && !isOfferName(name), {
+      error: 'The agent has a tool of this name itself: give yours another name, or leave it out',
+    }),
+  description: z.string().nullish(),
+  parameters: z.record(z.string(), z.unknown()).nullish(),
+});
+
+/** All functions of one request. */
+export function toClientTools(
+  functions: readonly z.infer<typeof FunctionFields>[],
+  context: z.RefinementCtx,
+): ClientTool[] {
+  const { maxClientToolChars } = REQUEST_LIMITS;
+  const refuse = (message: string) => context.addIssue({ code: 'custom', message });
+  if (new Set(functions.map(({ name }) => name)).size < functions.length) {
+    refuse('Two functions have the same name');
+  }
+  if (JSON.stringify(functions).length > maxClientToolChars) {
+    refuse(`All functions together may take ${maxClientToolChars} characters`);
+  }
+  return functions.map(({ name, description, parameters }) => ({
+    name,
+    description: description ?? '',
+    parameters: parameters ?? { type: 'object', properties: {} },
+  }));
+}
+
+/** The results of the calls that an answer ended with. */
+export interface CallResults {
+  readonly responseId: string;
+  /** The results by the documents of the calls. */
+  readonly results: Readonly<Record<string, string>>;
+}
+
+/** A call as the app gets it. */
+export interface ClientCall {
+  readonly id: string;
+  readonly name: string;
+  /** JSON. */
+  readonly arguments: string;
+}
+
+/** The calls that these documents wait for. */
+export function toClientCalls(responseId: string, documents: readonly Document[]): ClientCall[] {
+  return documents.map(({ sequence, metadata }) => ({
+    id: `call_${responseId.slice(PREFIX.length)}_${sequence}`,
+    name: String(metadata['toolName']),
+    arguments: JSON.stringify(metadata['arguments'] ?? {}),
+  }));
+}
+
+/** The results with which a request ends; undefined where they are not of one answer's calls. */
+export function toResults(
+  given: readonly { readonly id: string; readonly output: string }[],
+): CallResults | undefined {
+  const known = given.map(({ id, output }) => {
+    const [, uuid = '', sequence = ''] = /^call_([\da-f-]+)_(\d{1,6})$/.exec(id) ?? [];
+    return { responseId: `${PREFIX}${uuid}`, documentId: documentIdOf(Number(sequence)), output };
+  });
+  const responseId = known[0]?.responseId ?? '';
+  const isOfOne = known.every((each) => each.responseId === responseId);
+  if (!isOfOne || !ResponseId.safeParse(responseId).success) return undefined;
+  const results = known.map(({ documentId, output }) => [documentId, output] as const);
+  return { responseId, results: Object.fromEntries(results) };
+}
+
+export const UNKNOWN_CALL = 'No answer of the agent waits for these results together';
+
+const PREFIX = 'chat_';
