@@ -62,14 +62,18 @@ export class EditorAsks {
     }
   }
 
-  /** Whether the person says yes to what was shown before. */
-  async confirm(words: string): Promise<boolean> {
+  /** Whether the person says yes to `words`, and to `details`, which the editor shows below them. */
+  async confirm(words: string, details?: string): Promise<boolean> {
     const open = new AbortController();
     const toolCallId = crypto.randomUUID();
     const call = { toolCallId, title: words, kind: 'edit' as const };
     this.#confirming.add(open);
     this.#desk.show({ sessionUpdate: 'tool_call', ...call, status: 'pending' });
-    const chosen = await this.#choose(call, [YES, NO], open.signal).catch(() => NO.optionId);
+    const chosen = await this.#choose(
+      { ...call, ...(details !== undefined && { content: [textContent(details)] }) },
+      [YES, NO],
+      open.signal,
+    ).catch(() => NO.optionId);
     const isYes = chosen === YES.optionId;
     const status = isYes ? 'completed' : 'failed';
     this.#desk.show({ sessionUpdate: 'tool_call_update', toolCallId, status });
@@ -125,10 +129,7 @@ export class EditorAsks {
     const toolCall: ToolCallUpdate = {
       ...call,
       toolCallId: toolCallIdOf(responseId, documentId),
-      content: [
-        { type: 'content', content: { type: 'text', text: words } },
-        ...(call.content ?? []),
-      ],
+      content: [textContent(words), ...(call.content ?? [])],
     };
     const options: PermissionOption[] = [
       ...(canAllow ? [ALLOW] : []),
@@ -254,6 +255,10 @@ const REJECT: PermissionOption = { optionId: 'reject', name: 'Reject', kind: 're
 const YES: PermissionOption = { optionId: 'yes', name: 'Yes', kind: 'allow_once' };
 const NO: PermissionOption = { optionId: 'no', name: 'No', kind: 'reject_once' };
 const SKIP: PermissionOption = { optionId: 'skip', name: 'Skip', kind: 'reject_once' };
+
+function textContent(text: string) {
+  return { type: 'content' as const, content: { type: 'text' as const, text } };
+}
 
 const ELSEWHERE = 'A yes can be given at the terminal of the bridge, or on a device that it knows.';
 

@@ -38,7 +38,7 @@ import { complain, describeError, describeFailure } from '../terminal/failure-te
 import { openTerminal } from '../terminal/terminal.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 import { toMessage } from './content.ts';
-import { unusedServers } from './mcp-servers.ts';
+import { findMissing } from './mcp-servers.ts';
 import { EditorSession } from './session.ts';
 import { readChoices } from './settings.ts';
 
@@ -156,8 +156,8 @@ class Door implements Disposable {
     const sessionId = await conversationIdOf(account, firstKey);
     const place = { ...opened, chat: { ...chat, firstKey } };
     const session = await this.#open(sessionId, place, editor);
-    const notice = await unusedServers(mcpServers, chat.own);
-    setImmediate(() => session.introduce(notice));
+    const missing = await findMissing(mcpServers, chat.own);
+    setImmediate(() => session.introduce(missing));
     return { sessionId, ...session.settings };
   }
 
@@ -172,8 +172,8 @@ class Door implements Disposable {
       this.#leave(sessionId);
       throw error;
     });
-    const notice = await unusedServers(mcpServers, place.chat.own);
-    setImmediate(() => session.introduce(notice));
+    const missing = await findMissing(mcpServers, place.chat.own);
+    setImmediate(() => session.introduce(missing));
     return session.settings;
   }
 

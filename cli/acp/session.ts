@@ -17,7 +17,7 @@ import { imagesOf, type MessageContent, textOf } from '../../shared/api/requests
 import { parseResponseId } from '../../shared/ids.ts';
 import { REQUEST_LIMITS } from '../../shared/limits.ts';
 import { waitSentence } from '../../shared/shown/waits.ts';
-import { inOneLine } from '../../shared/text/plain-sight.ts';
+import { inOneLine, inPlainSight } from '../../shared/text/plain-sight.ts';
 import { isOver } from '../../shared/wire/fold.ts';
 import type { Skill } from '../../shared/wire/skills.ts';
 import { findPlan } from '../chat/plan-command.ts';
@@ -28,6 +28,7 @@ import type { ServedPlace } from '../server/place.ts';
 import { complain, describeFailure } from '../terminal/failure-text.ts';
 import { EditorAsks } from './asks.ts';
 import { ACP_LIMITS } from './limits.ts';
+import { type MissingServers, type ProposedByEditor, takeServer } from './mcp-servers.ts';
 import { choose, describeSettings, type EditorChoices } from './settings.ts';
 import { EditorTranscript } from './transcript.ts';
 
@@ -66,6 +67,8 @@ export class EditorSession implements Disposable {
   #onRead = () => {};
   #title: string | undefined;
   #mode: string;
+  /** Servers of the editor that the person was not asked about. */
+  #proposed: ProposedByEditor[] = [];
   #counter = 0;
   /** The message that could not be sent last. */
   #lost: UnsentMessage | undefined;
@@ -110,7 +113,8 @@ export class EditorSession implements Disposable {
   }
 
   /** An editor takes these updates only after the answer that begins the session. */
-  introduce(notice: string | undefined): void {
+  introduce({ proposed, notice }: MissingServers): void {
+    this.#proposed = [...proposed];
     this.#offer([]);
     this.#offerSkills().catch(report);
     if (notice !== undefined) this.#say(notice);
@@ -188,6 +192,7 @@ export class EditorSession implements Disposable {
 
   async #begin(prompt: OpenPrompt, content: MessageContent): Promise<void> {
     await this.#place.rejoin();
+    await this.#askAboutServers();
     if (prompt.isCancelled) return;
     const words = imagesOf(content).length > 0 ? '' : textOf(content).trim();
     if (words === '/undo' || words === '/redo') {
@@ -207,6 +212,22 @@ export class EditorSession implements Disposable {
       this.#release();
     }
     if (prompt.isCancelled) this.#cancel(prompt);
+  }
+
+  /** Asks when a prompt comes, because editors show no question before. */
+  async #askAboutServers(): Promise<void> {
+    for (const server of this.#proposed.splice(0)) {
+      const name = inOneLine(server.name);
+      const title = `Let the agent use the editor's MCP server ${name}, on this machine?`;
+      const isWanted = await this.#asks.confirm(
+        title,
+        inPlainSight(JSON.stringify(server.definition, undefined, 2)),
+      );
+      if (isWanted) await takeServer(server);
+      this.#say(
+        isWanted ? `The bridge starts ${name} within a minute.` : `The agent does not get ${name}.`,
+      );
+    }
   }
 
   /** Undefined if the session ended before. */

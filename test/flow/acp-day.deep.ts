@@ -4,7 +4,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type McpServer, methods, type NewSessionRequest } from '@agentclientprotocol/sdk';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { chooseFirst, choosing, newSession, openEditor, prompt } from './acp-editor.ts';
+import {
+  chooseFirst,
+  choosing,
+  type EditorOptions,
+  newSession,
+  openEditor,
+  prompt,
+} from './acp-editor.ts';
 import { deviceOf } from './allowing.ts';
 import { oneHouse } from './one-house.ts';
 import { LAY_PLAN } from './two-file-plan.ts';
@@ -298,21 +305,35 @@ it('asks for a subagent, and shows the call that the editor did not have', async
   expect(existsSync(file())).toBe(true);
 });
 
-it('uses no MCP server that the owner has not listed, and says how to list it', async () => {
-  const editor = await openEditor(at.house, { capabilities: { session: { notices: {} } } });
-  const server = { name: 'notes', command: 'npx', args: ['-y', 'notes'], env: [] };
-  const secret: McpServer = {
+it('asks about each MCP server of the editor, shows all of it, and lists what gets a yes', async () => {
+  at.answerWith([{ text: 'Hi.' }, { text: 'Again.' }]);
+  const far: McpServer = {
     ...{ type: 'http', name: 'far', url: 'https://far.example/mcp' },
     headers: [{ name: 'authorization', value: 'Bearer s3cret' }],
   };
+  const decide: EditorOptions['decide'] = ({ toolCall: { title } }) => {
+    const optionId = title?.includes('notes') ? 'yes' : 'no';
+    return { outcome: { outcome: 'selected', optionId } };
+  };
+  const editor = await openEditor(at.house, { decide });
   const cwd = at.house.workspace;
-  const request: NewSessionRequest = { cwd, mcpServers: [server, secret] };
+  const command = ['-e', 'process.stdin.resume()'];
+  const server = { name: 'notes', command: process.execPath, args: command, env: [] };
+  const request: NewSessionRequest = { cwd, mcpServers: [server, far] };
   const { sessionId } = await editor.agent.request(methods.agent.session.new, request);
-  await vi.waitFor(() => expect(editor.of(sessionId, 'notice')).toHaveLength(1));
-  const { title = '' } = editor.of(sessionId, 'notice')[0] ?? {};
-  expect(title).toContain('mcp add notes -- npx -y notes');
-  expect(title).toContain('authorization: VALUE');
-  expect(title).not.toContain('s3cret');
+  expect(editor.permissions).toEqual([]);
+  expect(await prompt(editor, sessionId, 'hello')).toBe('end_turn');
+  expect(editor.permissions).toHaveLength(2);
+  expect(JSON.stringify(editor.permissions[0]?.toolCall.content)).toContain(
+    'process.stdin.resume()',
+  );
+  expect(editor.text(sessionId)).toMatch(/starts notes.*does not get far.*Hi\./s);
+  const listed = JSON.parse(readFileSync(join(at.house.state, 'mcp.json'), 'utf8'));
+  expect(Object.keys(listed.mcpServers)).toEqual(['notes']);
+  const second: NewSessionRequest = { cwd, mcpServers: [server] };
+  const next = await editor.agent.request(methods.agent.session.new, second);
+  expect(await prompt(editor, next.sessionId, 'again')).toBe('end_turn');
+  expect(editor.permissions).toHaveLength(2);
 });
 
 describe('a server elsewhere', () => {
