@@ -631,10 +631,10 @@ function editorReader(link: EditorLink, workspace: Workspace): NonNullable<Looke
 function reading<Found>(
   source: { look(look: RuleLook): Promise<Found | undefined> },
   signal: AbortSignal,
-): (showable: ShowableNames, ignored?: RuleLook['ignored']) => Promise<Found | undefined> {
-  return async (showable, ignored) => {
+): (showable: ShowableNames, listed?: RuleLook['listed']) => Promise<Found | undefined> {
+  return async (showable, listed) => {
     try {
-      return await source.look({ ...showable, ignored, signal });
+      return await source.look({ ...showable, listed, signal });
     } catch {
       signal.throwIfAborted();
       return undefined;

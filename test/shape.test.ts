@@ -101,7 +101,14 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...['bridge/search/codebase', 'bridge/workspace', 'node:', 'web-tree-sitter', 'zod'],
   ],
   'bridge/rules': [
-    ...['shared', 'machine', 'bridge/failure.ts', 'bridge/log.ts', 'bridge/search'],
+    ...[
+      'shared',
+      'machine',
+      'bridge/compute',
+      'bridge/failure.ts',
+      'bridge/log.ts',
+      'bridge/search',
+    ],
     ...['bridge/workspace', 'node:'],
   ],
   'bridge/completion': [

@@ -7,7 +7,6 @@ import { filterInTurns, Turns } from '../compute/turns.ts';
 import { logTrouble } from '../log.ts';
 import { findCandidates } from '../rules/find.ts';
 import { listFiles } from '../search/file-list.ts';
-import { readIgnoreRules } from '../search/ruled-search.ts';
 import type { Workspace } from '../workspace/workspace.ts';
 import { COMPLETION_LIMITS } from './limits.ts';
 import { type CompletionEntry, newEntry, rank } from './rank.ts';
@@ -88,13 +87,8 @@ export class Completion {
 
 async function listEntries(workspace: Workspace, signal: AbortSignal): Promise<CompletionEntry[]> {
   const { root } = workspace;
-  const ignored = readIgnoreRules(root, signal);
-  const [listed, { found }] = await Promise.all([
-    ignored.then((rules) =>
-      listFiles({ folder: root, hidden: true, newestFirst: true, rules, signal }),
-    ),
-    findCandidates(workspace, signal, ignored),
-  ]);
+  const files = listFiles({ folder: root, hidden: true, newestFirst: true, signal });
+  const [listed, { found }] = await Promise.all([files, findCandidates(workspace, signal, files)]);
   const rules = new Set(found.map(({ path }) => path));
   // Those of `.cursor/rules` count even where git ignores them.
   const own = found.filter(({ format }) => format === 'mdc').map(({ path }) => path);

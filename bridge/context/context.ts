@@ -1,21 +1,19 @@
 /** The facts about this machine and its workspace for the prompt. */
 import { type as osType, release } from 'node:os';
 import { basename } from 'node:path';
-import { CONTEXT_LIMITS } from '../../shared/limits.ts';
 import type { MachineContext } from '../../shared/wire/tunnel.ts';
 import { compute } from '../compute/compute.ts';
 import { filterInTurns } from '../compute/turns.ts';
-import { listFiles } from '../search/file-list.ts';
-import type { IgnoreRules } from '../search/ignore-files.ts';
+import { listInTime } from '../search/file-list.ts';
 import { SHELL } from '../terminal/launch.ts';
 import { readGitStatus, type StatusLook } from './git-status.ts';
 
 export interface ContextLook extends StatusLook {
-  /** The workspace's ignore rules, where others need them too. */
-  readonly ignored?: Promise<IgnoreRules>;
+  /** The result of {@link listInTime}, where others need it too. */
+  readonly listed?: Promise<readonly string[]>;
 }
 
-/** Reads the workspace's present state. Lists files for at most CONTEXT_LIMITS.lookTimeoutMs. */
+/** Reads the workspace's present state. */
 export async function readMachineContext(
   root: string,
   signal: AbortSignal,
@@ -38,17 +36,16 @@ export async function readMachineContext(
 export async function readLayout(
   root: string,
   signal: AbortSignal,
-  { mayName = () => true, ignored }: ContextLook,
+  { mayName = () => true, listed = listInTime(root, signal) }: ContextLook,
 ): Promise<string> {
-  const timeUp = AbortSignal.timeout(CONTEXT_LIMITS.lookTimeoutMs);
-  const either = AbortSignal.any([signal, timeUp]);
   try {
-    const rules = await ignored;
-    const listed = await listFiles({ folder: root, signal: either, ...(rules && { rules }) });
-    const files = await filterInTurns(listed, mayName);
-    return await compute('formatLayout', files.join('\0'), either);
+    const files = await filterInTurns(await listed, (name) => !HIDDEN.test(name) && mayName(name));
+    return await compute('formatLayout', files.join('\0'), signal);
   } catch {
     signal.throwIfAborted();
     return ''; // The folder cannot be listed in time. The tools will say why when they are used.
   }
 }
+
+/** A file with a name that begins with a dot, or in such a folder. */
+const HIDDEN = /(?:^|\/)\./;

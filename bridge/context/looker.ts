@@ -1,9 +1,7 @@
 /** Looks at the workspace on request, and never by itself. */
-import { CONTEXT_LIMITS } from '../../shared/limits.ts';
 import type { MachineContext } from '../../shared/wire/tunnel.ts';
 import type { Confinement } from '../sandbox/launch/confinement.ts';
-import type { IgnoreRules } from '../search/ignore-files.ts';
-import { readIgnoreRules } from '../search/ruled-search.ts';
+import { listInTime } from '../search/file-list.ts';
 import { readMachineContext } from './context.ts';
 
 /** The workspace to look at, and the limits of the look. */
@@ -17,7 +15,7 @@ export interface Looked {
   /** The rules for the model. Undefined where they cannot be read. Rejects only when the bridge ends. */
   readonly readRules?: (
     showable: ShowableNames,
-    ignored: Promise<IgnoreRules>,
+    listed: Promise<readonly string[]>,
   ) => Promise<MachineContext['rules']>;
   /** The workspace's own modes and agents, as `readRules`. */
   readonly readDefinitions?: (showable: ShowableNames) => Promise<MachineContext['definitions']>;
@@ -69,16 +67,15 @@ export class Looker {
   async #read(): Promise<MachineContext> {
     const { root, confinement, readShowable, readEditor, readRules, readDefinitions, readSkills } =
       this.#looked;
-    // Read once for all lists of files: that takes as long as a list.
-    const ignored = readIgnoreRules(root, this.#inTime());
-    ignored.catch(() => undefined); // Each list fails with it.
+    const listed = listInTime(root, this.#signal);
+    listed.catch(() => undefined); // What needs it fails with it.
     const showable = await readShowable();
     const unasked = { ...showable, mayName: showable.mayVolunteer };
-    const how = { confine: confinement.confineLook, mayName: unasked.mayName, ignored };
+    const how = { confine: confinement.confineLook, mayName: unasked.mayName, listed };
     const [context, editor, rules, definitions, skills] = await Promise.all([
       readMachineContext(root, this.#signal, how),
       readEditor?.(unasked),
-      readRules?.(showable, ignored),
+      readRules?.(showable, listed),
       readDefinitions?.(showable),
       readSkills?.(showable),
     ]);
@@ -89,9 +86,5 @@ export class Looker {
       ...(definitions && { definitions }),
       ...(skills && { skills }),
     };
-  }
-
-  #inTime(): AbortSignal {
-    return AbortSignal.any([this.#signal, AbortSignal.timeout(CONTEXT_LIMITS.lookTimeoutMs)]);
   }
 }

@@ -1,9 +1,9 @@
 /** Finds the rule files of a workspace by their names. */
 import { posix } from 'node:path';
-import { CONTEXT_LIMITS, RULE_FILE_LIMITS } from '../../shared/limits.ts';
+import { RULE_FILE_LIMITS } from '../../shared/limits.ts';
+import { filterInTurns } from '../compute/turns.ts';
 import { ToolFailure } from '../failure.ts';
-import { listFiles } from '../search/file-list.ts';
-import type { IgnoreRules } from '../search/ignore-files.ts';
+import { listInTime } from '../search/file-list.ts';
 import { readEntries } from '../workspace/files.ts';
 import type { Workspace } from '../workspace/workspace.ts';
 
@@ -27,23 +27,25 @@ export interface RuleCandidates {
 const PLAIN_NAMES = ['AGENTS.md', 'CLAUDE.md', 'GEMINI.md', '.cursorrules'];
 /** `.cursorrules` was only ever read at the root. */
 const NESTED_NAMES = PLAIN_NAMES.slice(0, 3);
+const RULE_NAME = /(?:^|\/)(?:AGENTS\.md|CLAUDE\.md|GEMINI\.md|[^/]*\.mdc)$/;
 const RULES_FOLDER = '.cursor/rules';
 
 /**
  * The root files and `.cursor/rules` at the root count even where git ignores them: many people keep rules out of git.
- * Nested files that git ignores do not count, because they belong to packages and builds.
+ * Nested files that git ignores do not count, because they belong to packages and builds. `listed` has all files of the
+ * workspace, hidden ones too.
  */
 export async function findCandidates(
   workspace: Workspace,
   signal: AbortSignal,
-  ignored?: Promise<IgnoreRules>,
+  listed: Promise<readonly string[]> = listInTime(workspace.root, signal),
 ): Promise<RuleCandidates> {
   const [nested, own] = await Promise.all([
-    listNested(workspace.root, signal, ignored),
+    nestedIn(listed, signal),
     listFolder(workspace, RULES_FOLDER),
   ]);
   const root = PLAIN_NAMES.map((path): RuleCandidate => ({ path, folder: '.', format: 'plain' }));
-  const below = nested?.map(toCandidate).filter((one) => one !== null) ?? [];
+  const below = nested ?? [];
   const isRoot = ({ folder }: RuleCandidate) => folder === '.';
   const rules = [...new Set([...own, ...below.filter(isRoot).map(({ path }) => path)])].sort();
   const others = below.filter((one) => !isRoot(one)).sort((a, b) => (a.path < b.path ? -1 : 1));
@@ -51,22 +53,14 @@ export async function findCandidates(
   return { found: [...root, ...mdc, ...others], isComplete: nested !== undefined };
 }
 
-async function listNested(
-  folder: string,
+/** Undefined where the folders could not be listed in time. */
+async function nestedIn(
+  listed: Promise<readonly string[]>,
   signal: AbortSignal,
-  ignored: Promise<IgnoreRules> | undefined,
-): Promise<string[] | undefined> {
-  const timeUp = AbortSignal.timeout(CONTEXT_LIMITS.lookTimeoutMs);
-  const either = AbortSignal.any([signal, timeUp]);
+): Promise<RuleCandidate[] | undefined> {
   try {
-    const rules = await ignored;
-    return await listFiles({
-      folder,
-      hidden: true,
-      signal: either,
-      ...(rules && { rules }),
-      named: [...NESTED_NAMES, '*.mdc'],
-    });
+    const named = await filterInTurns(await listed, (path) => RULE_NAME.test(path));
+    return named.flatMap((path) => toCandidate(path) ?? []);
   } catch {
     signal.throwIfAborted();
     return undefined;

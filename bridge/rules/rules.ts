@@ -4,7 +4,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { CONTEXT_LIMITS, RULE_FILE_LIMITS } from '../../shared/limits.ts';
 import type { RuleSet } from '../../shared/wire/rules.ts';
 import { logEvent } from '../log.ts';
-import type { IgnoreRules } from '../search/ignore-files.ts';
 import type { Workspace } from '../workspace/workspace.ts';
 import { findCandidates } from './find.ts';
 import { OWNERS_FILE, RuleGathering } from './gathering.ts';
@@ -14,8 +13,8 @@ export interface RuleLook {
   /** Whether the owner's policy lets the path, relative to the workspace, be named, and be read, without a question. */
   readonly mayName: (path: string) => boolean;
   readonly mayRead: (path: string) => boolean;
-  /** The workspace's ignore rules, where others need them too. */
-  readonly ignored?: Promise<IgnoreRules> | undefined;
+  /** The workspace's files, hidden ones too, where others need them. */
+  readonly listed?: Promise<readonly string[]> | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -41,9 +40,9 @@ export class Rules {
     return withinLookTime(this.#read(look));
   }
 
-  async #read({ mayName, mayRead, ignored, signal }: RuleLook): Promise<RuleSet> {
+  async #read({ mayName, mayRead, listed, signal }: RuleLook): Promise<RuleSet> {
     const workspace = this.#workspace.showing((path) => mayName(path) && mayRead(path));
-    const { found, isComplete } = await findCandidates(workspace, signal, ignored);
+    const { found, isComplete } = await findCandidates(workspace, signal, listed);
     const gathering = new RuleGathering(workspace, this.#texts);
     await gathering.addOwners(this.#ownersFolders.map((folder) => join(folder, OWNERS_FILE)));
     const named = found.filter(({ path }) => mayName(path));

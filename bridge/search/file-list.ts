@@ -1,5 +1,5 @@
 /** Lists the files below a folder as a search sees them, without files that git ignores. */
-import { TOOL_LIMITS } from '../../shared/limits.ts';
+import { CONTEXT_LIMITS, TOOL_LIMITS } from '../../shared/limits.ts';
 import type { IgnoreRules } from './ignore-files.ts';
 import { runRipgrep } from './ripgrep.ts';
 import { searchUnderRules } from './ruled-search.ts';
@@ -27,6 +27,12 @@ export async function listFiles(list: FileList): Promise<string[]> {
   return await searchUnderRules({ ...list, target: './' }, (rules, signal) =>
     listUnder({ ...list, rules, signal }),
   );
+}
+
+/** All files of a folder, hidden ones too, within the time of a look at a workspace. */
+export async function listInTime(folder: string, signal: AbortSignal): Promise<string[]> {
+  const timeUp = AbortSignal.timeout(CONTEXT_LIMITS.lookTimeoutMs);
+  return await listFiles({ folder, hidden: true, signal: AbortSignal.any([signal, timeUp]) });
 }
 
 type RuledList = FileList & { readonly rules: IgnoreRules };
