@@ -99,10 +99,10 @@ test.skipIf(!existsSync('/bin/bash'))(
   async () => {
     const random = new Random(1);
     const oracle = await createOracle(await temporaryFolder());
-    const lines = Array.from({ length: 1_000 }, () => randomLine(random)).filter(isAllowed);
+    const lines = Array.from({ length: 300 }, () => randomLine(random)).filter(isAllowed);
     const found: string[] = [];
     for (const line of lines) found.push(...(await oracle(line, 'bash')));
-    expect({ found, isMuch: lines.length > 100 }).toEqual({ found: [], isMuch: true });
+    expect({ found, isMuch: lines.length > 30 }).toEqual({ found: [], isMuch: true });
   },
 );
 

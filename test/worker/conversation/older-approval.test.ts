@@ -4,6 +4,7 @@ import { expect, it, vi } from 'vitest';
 import type { TapeEvent } from '../../../shared/wire/events.ts';
 import { MIGRATIONS } from '../../../worker/conversation/store/schema.ts';
 import { call } from '../api.ts';
+import { QUICK_REFUSALS, quicken } from '../follow/watching.ts';
 import { connectBridge, NONCE, openBridge } from '../tunnel/scripted-bridge.ts';
 import { askStreamed, conversationObject, readResponse } from './conversing.ts';
 import { holdModel, runCommand } from './held-model.ts';
@@ -57,6 +58,7 @@ it.each([
   });
   const body = { nonce: NONCE, decision: 'reject' };
   const path = `conversations/${streamed.conversationId}/approvals/${callId}`;
+  quicken(QUICK_REFUSALS);
   expect((await call(path, { body })).status).toBe(200);
   expect((await back.next('approval')).answer).toEqual({ callId, ...body });
   await streamed.reader.leave();

@@ -6,7 +6,7 @@ import { FOLLOW_LIMITS } from '../../../worker/follow/limits.ts';
 import { call } from '../api.ts';
 import type { SocketReader } from '../follow/socket-reader.ts';
 import { SseReader, unitsOf } from '../follow/sse-reader.ts';
-import { quicken } from '../follow/watching.ts';
+import { QUICK_REFUSALS, quicken } from '../follow/watching.ts';
 import { NONCE, openBridge } from '../tunnel/scripted-bridge.ts';
 import { conversationObject, readResponse } from './conversing.ts';
 import {
@@ -49,6 +49,7 @@ const WAITS: readonly [what: string, wait: Wait][] = [
 
 describe.each(WAITS)('while %s', (_, { begin, wakes }) => {
   it('both objects sleep at once, and the next event reaches every follower', async () => {
+    quicken(QUICK_REFUSALS);
     const followed = await startFollowed();
     const { goOn, finish } = await begin(followed);
     const before = await instanceOf(followed);
@@ -62,6 +63,7 @@ describe.each(WAITS)('while %s', (_, { begin, wakes }) => {
   });
 
   it('they sleep again each time after they were asked something', async () => {
+    quicken(QUICK_REFUSALS);
     const followed = await startFollowed();
     const { goOn, finish } = await begin(followed);
     for (let sleeps = 0; sleeps < 3; sleeps++) {
@@ -75,7 +77,7 @@ describe.each(WAITS)('while %s', (_, { begin, wakes }) => {
   });
 
   it('heartbeats reach the followers and wake no one', async () => {
-    quicken({ [FOLLOW_LIMITS.heartbeatMs]: 5 });
+    quicken({ ...QUICK_REFUSALS, [FOLLOW_LIMITS.heartbeatMs]: 5 });
     const followed = await startFollowed();
     const { goOn, finish } = await begin(followed);
     await fallAsleep(followed);

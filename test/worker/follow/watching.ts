@@ -1,6 +1,7 @@
 /** What the tests of readers look at: the object's sockets and the adapters' timers. */
 import { runInDurableObject } from 'cloudflare:test';
 import { vi } from 'vitest';
+import { RUN_LIMITS } from '../../../shared/limits.ts';
 import { FOLLOW_LIMITS } from '../../../worker/follow/limits.ts';
 import { conversationObject } from '../conversation/conversing.ts';
 
@@ -53,3 +54,9 @@ export function quicken(ms: Readonly<Record<number, number>>): { readonly count:
     },
   };
 }
+
+/** The Worker waits seconds for a bridge to refuse an answer. With these, a bridge that stays silent costs no time. */
+export const QUICK_REFUSALS = {
+  [RUN_LIMITS.refusalPollMs]: 1,
+  [RUN_LIMITS.maxRefusalPollMs]: 1,
+};

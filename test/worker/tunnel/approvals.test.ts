@@ -12,6 +12,7 @@ import {
 } from '../conversation/conversing.ts';
 import { type HeldModel, holdModel, runCommand } from '../conversation/held-model.ts';
 import { shiftClock } from '../conversation/shifted-clock.ts';
+import { QUICK_REFUSALS, quicken } from '../follow/watching.ts';
 import {
   connectBridge,
   NONCE,
@@ -72,6 +73,7 @@ it('only the first answer counts, until the bridge refuses it, which its sender 
 
 it('takes an answer to which the bridge is silent, and keeps it until the bridge reacts', async () => {
   const { callId, streamed } = await question();
+  quicken(QUICK_REFUSALS);
   expect((await answer(streamed, callId, reject)).status).toBe(200);
   expect(await errorOf(await answer(streamed, callId, reject))).toMatchObject({ status: 409 });
   await streamed.reader.leave();
