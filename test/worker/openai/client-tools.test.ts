@@ -6,6 +6,7 @@ import type {
   ResponseStreamEvent,
 } from 'openai/resources/responses/responses';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { Random } from '../../../bench/fuzz/random.ts';
 import { RUN_LIMITS } from '../../../shared/limits.ts';
 import { call, scriptModel } from '../api.ts';
 import { conversationObject } from '../conversation/conversing.ts';
@@ -212,6 +213,40 @@ it('the same results again follow the same run', async () => {
   expect((await one).choices[0]?.message.content).toBe('Sunny.');
   expect(model.count).toBe(2);
 });
+
+it('says each text once, however its turns, streams and crashes come', async () => {
+  for (let seed = 1; seed <= 12; seed++) {
+    const random = new Random(seed);
+    const turns = Array.from({ length: 1 + random.below(5) }, (_, turn) => ({
+      text: random.below(3) === 0 ? '' : `Text ${turn}, with \`code\`.`,
+      calls: Array.from({ length: 1 + random.below(3) }, (_, at) => weatherIn(`${turn}-${at}`)),
+    }));
+    const end = 'The end.';
+    scriptModel((_, turn) => turns[turn] ?? { text: end });
+    const said: string[] = [];
+    let body: Record<string, unknown> = { messages: [USER], tools: TOOLS, store: true };
+    for (const { calls } of [...turns, { calls: [] }]) {
+      const { content, ids } = await answerTo(body, random.below(2) === 0);
+      said.push(content);
+      expect(ids).toHaveLength(calls.length);
+      if (random.below(3) === 0) await abortAllDurableObjects();
+      const results = ids.map((id) => ({ role: 'tool', tool_call_id: id, content: 'sun' }));
+      body = { messages: [USER, ...results], store: true };
+    }
+    expect({ seed, said }).toEqual({ seed, said: [...turns.map(({ text }) => text), end] });
+  }
+});
+
+/** One answer, as a stream or in one piece. */
+async function answerTo(body: Record<string, unknown>, isStreamed: boolean) {
+  if (isStreamed) {
+    const { content, chunks } = await (await streamed(body)).toEnd();
+    const deltas = chunks.flatMap(({ choices }) => choices[0]?.delta.tool_calls ?? []);
+    return { content, ids: deltas.flatMap(({ id }) => id ?? []) };
+  }
+  const { message } = (await completed(body)).choices[0] ?? {};
+  return { content: message?.content ?? '', ids: (message?.tool_calls ?? []).map(({ id }) => id) };
+}
 
 describe('results that do not fit', () => {
   let first: ChatCompletion;
