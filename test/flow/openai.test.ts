@@ -88,13 +88,36 @@ describe('the openai package', () => {
     expect(await openai.models.retrieve('scripted')).toMatchObject({ owned_by: 'drawbridge' });
   });
 
+  it('runs the tools of its program beside those of the agent', async () => {
+    answerWith(({ messages: said }) => {
+      const result = said.findLast(({ role }) => role === 'tool');
+      if (result) return { text: `It is ${result.content}.` };
+      return { calls: [{ name: 'get_weather', arguments: { place: 'Rome' } }] };
+    });
+    const runner = openai.chat.completions.runTools({
+      ...{ model: 'scripted', messages },
+      tools: [
+        {
+          type: 'function',
+          function: {
+            name: 'get_weather',
+            description: 'The weather of a place.',
+            parameters: { type: 'object', properties: { place: { type: 'string' } } },
+            parse: JSON.parse,
+            function: ({ place }: { readonly place: string }) => `sunny in ${place}`,
+          },
+        },
+      ],
+    });
+    expect(await runner.finalContent()).toBe('It is sunny in Rome.');
+  });
+
   it('throws its own errors', async () => {
     const stranger = openai.withOptions({ apiKey: 'sk-unknown' });
     await expect(stranger.models.list()).rejects.toThrow(AuthenticationError);
-    const tools = [{ type: 'function' as const, function: { name: 'f' } }];
-    const refused = openai.chat.completions.create({ model: 'scripted', messages, tools });
+    const refused = openai.chat.completions.create({ model: 'scripted', messages, n: 2 });
     await expect(refused).rejects.toThrow(BadRequestError);
-    await expect(refused).rejects.toMatchObject({ param: 'tools', type: 'invalid_request_error' });
+    await expect(refused).rejects.toMatchObject({ param: 'n', type: 'invalid_request_error' });
   });
 
   it('throws what the model server reports, and does not ask again', async () => {
