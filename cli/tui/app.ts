@@ -126,7 +126,9 @@ export class App {
 
   #show(event: ReadEvent | null): void {
     this.#hasMissed = this.#isReleased;
-    this.#transcript.show(this.#session.view, event);
+    const { view } = this.#session;
+    const isOther = view?.id !== this.#transcript.conversationId;
+    this.#transcript.show(view, event);
     this.#slot.update();
     this.#attention.update(this.#session, this.#slot.waiting);
     this.#writer.memory.follow();
@@ -134,6 +136,7 @@ export class App {
     if (event && MAY_RUN_ON.has(event.type)) this.#processes.look();
     if (event?.type === 'done') this.#tui.drawStale();
     this.#spin();
+    if (isOther) return this.#tui.drawChanged(Number.POSITIVE_INFINITY);
     if (event === null || !isDelta(event)) return this.#tui.requestRender();
     // A person reads no faster than this, and each drawing takes time of all lines.
     this.#drawing ??= setTimeout(() => {
@@ -272,7 +275,7 @@ export class App {
   #fold(): void {
     this.#look.isExpanded = !this.#look.isExpanded;
     this.#transcript.invalidate();
-    this.#tui.redraw();
+    this.#tui.drawChanged(this.#look.isExpanded ? MAX_UNFOLDED_ROWS : 0);
   }
 
   /** Ctrl-C leaves a dialog, clears what is written, or stops the answer; pressed twice it always leaves. */
@@ -310,6 +313,9 @@ const MAY_RUN_ON: ReadonlySet<string> = new Set(['document_end', 'done']);
 
 /** Between two drawings of a text that grows. */
 const DRAW_MS = 40;
+
+/** Lines that are drawn once more where everything unfolds. */
+const MAX_UNFOLDED_ROWS = 2_000;
 
 /** Two Ctrl-C within this time leave. */
 const TWICE_MS = 2_000;

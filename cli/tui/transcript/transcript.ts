@@ -37,6 +37,11 @@ export class Transcript extends Container {
     this.#look = look;
   }
 
+  /** Of the conversation that is shown. */
+  get conversationId(): string | undefined {
+    return this.#view?.id;
+  }
+
   /** Shows the conversation after an event. A delta costs no more than its document. */
   show(view: ConversationView | undefined, event: ReadEvent | null): void {
     if (event && 'documentId' in event) {
