@@ -172,6 +172,7 @@ describe('an approval', () => {
     expect(asked?.body).toMatchObject(body);
     expect(terminal.questions).toHaveLength(2);
     expect(terminal.screen()).toContain('? run_terminal_cmd needs your approval: Commands ask.');
+    expect(terminal.screen()).toContain('\nAllowed once here\n');
   });
 
   it.each([
