@@ -14,6 +14,7 @@ import { isDelta } from '../../shared/wire/events.ts';
 import { Mode } from '../../shared/wire/modes.ts';
 import type { Chat } from '../chat/chat.ts';
 import { ChatSession } from '../chat/session.ts';
+import { SCREEN_LIMITS } from '../limits.ts';
 import { editorIn, openEditor, USUAL_EDITOR } from '../terminal/editor.ts';
 import { EXIT } from '../terminal/exit-codes.ts';
 import type { EndSignal } from '../terminal/terminal.ts';
@@ -275,7 +276,7 @@ export class App {
   #fold(): void {
     this.#look.isExpanded = !this.#look.isExpanded;
     this.#transcript.invalidate();
-    this.#tui.drawChanged(this.#look.isExpanded ? MAX_UNFOLDED_ROWS : 0);
+    this.#tui.drawChanged(this.#look.isExpanded ? SCREEN_LIMITS.unfoldedLines : 0);
   }
 
   /** Ctrl-C leaves a dialog, clears what is written, or stops the answer; pressed twice it always leaves. */
@@ -313,9 +314,6 @@ const MAY_RUN_ON: ReadonlySet<string> = new Set(['document_end', 'done']);
 
 /** Between two drawings of a text that grows. */
 const DRAW_MS = 40;
-
-/** Lines that are drawn once more where everything unfolds. */
-const MAX_UNFOLDED_ROWS = 2_000;
 
 /** Two Ctrl-C within this time leave. */
 const TWICE_MS = 2_000;
