@@ -170,6 +170,10 @@ export class App {
     return {
       session: this.#session,
       say: (words) => this.#say(words),
+      show: (document, response) => {
+        this.#transcript.showBelow(document, response);
+        this.#tui.requestRender();
+      },
       write: (words) => this.#writer.composer.write(words),
       attach: (path) => this.#writer.attach(path),
       copy: (text) => this.#tui.terminal.write(copySequence(text)),

@@ -92,12 +92,20 @@ const SHOWN: readonly (readonly [string, WholeDocument, readonly string[]])[] = 
     ['• undo', '  restore a', '  keep b: It was changed.'],
   ],
   [
+    'the end of work in a branch of its own',
+    {
+      type: 'tool_call',
+      metadata: { toolName: 'close_worktree', arguments: { commit: true, message: 'Fix it' } },
+    },
+    ['• close_worktree Fix it'],
+  ],
+  [
     'a subagent',
     {
       type: 'tool_call',
       metadata: {
         toolName: 'task',
-        arguments: { description: 'Look' },
+        arguments: { description: 'Look', prompt: 'Look everywhere.', subagent_type: 'explore' },
         subagent: {
           type: 'explore',
           model: 'm',
