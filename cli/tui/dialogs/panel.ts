@@ -224,8 +224,7 @@ export class Panel implements Dialog {
     const choice = index === undefined ? undefined : choices[index];
     if (index === undefined || !choice)
       return this.#say(step, 'Choose with the arrows or a number first.');
-    if (choice.needsEnd && !text.hasShownEnd)
-      return this.#say(step, 'Read to the end first: Space or Page Down.');
+    if (choice.needsEnd && !text.hasShownEnd) return this.#say(step, READ_ON);
     if (choice.needsEnd && !list.isMarkedWhole)
       return this.#say(step, 'Make the window larger to read all of this choice.');
     this.#answer(step, () => answer.resolve({ index, ticked: list.ticked }));
@@ -241,6 +240,7 @@ export class Panel implements Dialog {
     if (step === undefined) return [paint('dim', this.#work === '' ? '…' : `${this.#work} …`)];
     if (width < MIN_COLUMNS || room < MIN_ROWS) return [paint('yellow', TOO_SMALL)];
     const { options, control, text } = step;
+    if (step.note === READ_ON && text.hasShownEnd) step.note = undefined;
     const note = step.note === undefined ? [] : folded(step.note, width);
     const isList = control.type === 'list';
     const left = room - FRAME_ROWS - note.length;
@@ -282,6 +282,8 @@ function titleLine(title: string, place: string, width: number): string {
   const words = [place, title].filter((each) => each !== '').join(' · ');
   return `── ${words} `.padEnd(width, '─');
 }
+
+const READ_ON = 'Read to the end first: Space or Page Down.';
 
 /** The title and the hint. */
 const FRAME_ROWS = 2;

@@ -1,11 +1,15 @@
+import { stripVTControlCharacters } from 'node:util';
+import { visibleWidth } from '@earendil-works/pi-tui';
 import { expect, it } from 'vitest';
 import { plain } from '../../../cli/terminal/paint.ts';
+import { ActivityLine } from '../../../cli/tui/status/activity.ts';
 import { Footer } from '../../../cli/tui/status/footer.ts';
 import { ProcessCount } from '../../../cli/tui/status/processes.ts';
 import { StatusSurroundings } from '../../../cli/tui/status/surroundings.ts';
+import type { ConversationView } from '../../../client/index.ts';
 import { newDeferred } from '../../../machine/deferred.ts';
 import type { BridgeDetails } from '../../../shared/api/listings.ts';
-import { BRIDGE_ID, CONVERSATION_ID } from '../../client/sample-tape.ts';
+import { BRIDGE_ID, CONVERSATION_ID, RESPONSE_ID } from '../../client/sample-tape.ts';
 import { openWriter } from './open-writer.ts';
 
 const PROCESS = {
@@ -37,4 +41,47 @@ it('says on a narrow screen too that there is no sandbox', async () => {
     ...{ session: () => session, around, processes: { running: 0 }, paint: plain },
   });
   expect(footer.render(30)[0]).toMatch(/^agent · a-model · no sandbox/);
+});
+
+const RUNNING = {
+  ...{ id: RESPONSE_ID, conversationId: CONVERSATION_ID, status: 'streaming', model: 'demo' },
+  ...{ created: new Date().toISOString(), metadata: {} },
+  documents: [
+    {
+      id: 'doc_001',
+      type: 'terminal_command',
+      metadata: { command: `echo ${'long '.repeat(30)}` },
+    },
+  ],
+};
+
+it.each([20, 40, 80, 200])('says in %i columns how long it takes', async (columns) => {
+  const { session } = await openWriter();
+  session.view = { responses: [RUNNING], messages: [] } as unknown as ConversationView;
+  const line = new ActivityLine(
+    () => session,
+    () => 'Esc',
+    plain,
+  );
+  const [, shown = ''] = line.render(columns);
+  expect(visibleWidth(shown)).toBeLessThanOrEqual(columns);
+  const words = stripVTControlCharacters(shown);
+  expect(words).toMatch(/^. Runnin.*… · 0 s/);
+  if (columns >= 40) expect(words).toMatch(/\(Esc stops it\)$/);
+});
+
+it('says how a server of this machine starts again, once it does not come back', async () => {
+  const { session } = await openWriter({ url: 'http://127.0.0.1:8787', targetWords: [] });
+  const line = new ActivityLine(
+    () => session,
+    () => undefined,
+    plain,
+  );
+  session.lostMs = Date.now();
+  expect(line.render(200)).toHaveLength(2);
+  session.lostMs -= 5_000;
+  expect(line.render(200).slice(1)).toEqual([
+    expect.stringContaining('Connection lost; trying again (5 s)'),
+    expect.stringMatching(/^If the server has stopped, another terminal starts it: .* start$/),
+  ]);
 });

@@ -370,6 +370,7 @@ it('takes a yes only after the end of a long proposal was on the screen', async 
     await press(pageDown);
   }
   expect(seen.size).toBe(5_000);
+  expect(await screen()).not.toContain('Read to the end first');
   await press(end, enter);
   expect(sent).toHaveLength(1);
 });
