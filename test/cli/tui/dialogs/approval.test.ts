@@ -3,6 +3,7 @@ import { expect, it } from 'vitest';
 import { ClientError } from '../../../../client/index.ts';
 import { newDeferred } from '../../../../machine/deferred.ts';
 import { withCommandLast } from '../../../../shared/shown/command-last.ts';
+import { REGISTRIES } from '../../../../shared/tools/registries.ts';
 import type { Proposal } from '../../../../shared/wire/approvals.ts';
 import { BRIDGE_ID } from '../../../client/sample-tape.ts';
 import { approvalOf, commandOf, KEYS, openSlot } from './opened-slot.ts';
@@ -73,6 +74,19 @@ it('says below the call what a long yes allows', async () => {
   const { screen } = await openSlot({ asks: [long], columns: 200 });
   expect(await screen()).toContain(`A yes that lasts allows ${pattern}, in the sandbox.`);
   expect(await screen()).toMatch(/^ {2}2 Allow in this conversation$/m);
+});
+
+it('asks for the package registries on a small screen, and signs each of them', async () => {
+  const permissions = REGISTRIES.map((host) => `network:${host}`);
+  const proposal = { ...commandOf('npm install'), timeLimitMs: 120_000, permissions } as Proposal;
+  const pattern = REGISTRIES.join('\n');
+  const asked = approvalOf(proposal, { lasting: { pattern, always: true } });
+  const { screen, press, sent } = await openSlot({ asks: [asked] });
+  const shown = await screen();
+  expect(shown).not.toContain('Space reads on');
+  expect(shown).toContain('3 Allow always: package registries, for every command in the sandbox');
+  await press('3', enter);
+  expect(sent).toMatchObject([{ reply: { scope: 'always', pattern } }]);
 });
 
 it('says of each pattern what it is for', async () => {
