@@ -24,12 +24,12 @@ it('counts on the last line what runs in the background', async () => {
   const footer = new Footer({
     ...{ session: () => session, around: new StatusSurroundings(), processes, paint: plain },
   });
-  expect(footer.render(80)).toEqual(['agent · demo']);
+  expect(footer.render(80)).toEqual(['agent · demo · /help: commands and keys']);
   const items = [PROCESS, { ...PROCESS, id: 'proc_2', running: false, end: 'exit code 0' }];
   api.answers.set(`GET bridges/${BRIDGE_ID}/processes`, { items });
   processes.look(0);
   await changed.promise;
-  expect(footer.render(80)).toEqual(['agent · /processes: 1 · demo']);
+  expect(footer.render(80)).toEqual(['agent · /processes: 1 · demo · /help: commands and keys']);
   processes.end();
 });
 
