@@ -141,3 +141,20 @@ it('shows the changes that were made to files, and no others', async () => {
   await runCommand('/diff', desk());
   expect([said, shown]).toEqual([[], ['doc_001']]);
 });
+
+it('offers the models of a table that answer in chats', async () => {
+  const { api, desk, session, asked, said } = await openWriter({ choice: 'large' });
+  const model = { isDefault: false, takesImages: true };
+  const items = [
+    { ...model, id: 'large', roles: ['chat', 'fast'], contextWindow: 200_000 },
+    { ...model, id: 'vectors', roles: ['embed'] },
+  ];
+  api.answers.set('GET models', { items, passesThrough: false });
+  await runCommand('/model', desk());
+  expect(asked[0]?.items).toEqual([
+    { value: 'large', label: 'large', description: '200k tokens · images' },
+  ]);
+  expect(session.chat.model).toBe('large');
+  await runCommand('/model vectors', desk());
+  expect(said.at(-1)).toBe('There is no model vectors: /model lists them.');
+});
