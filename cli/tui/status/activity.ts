@@ -14,7 +14,7 @@ import type { ChatSession } from '../../chat/session.ts';
 import { ownCommand } from '../../terminal/own-command.ts';
 import type { Paint } from '../../terminal/paint.ts';
 
-/** What the session is at, and facts about it. A narrow screen cuts the work first. */
+/** What the session is at, and facts about it, the first of which also stands on a narrow screen. */
 interface Activity {
   readonly work: string;
   readonly facts?: readonly string[];
@@ -123,9 +123,12 @@ export class ActivityLine implements Component {
     const mark = SPINNER[Math.floor(nowMs / SPIN_MS) % SPINNER.length];
     const key = this.#stopKey();
     const hint = key === undefined ? '' : this.#paint('dim', ` (${key} stops it)`);
-    const about = facts.map((fact) => ` · ${fact}`).join('');
-    const room = width - visibleWidth(`${mark} ${about}${hint}`);
-    const shown = truncateToWidth(work, Math.max(Math.ceil(width / 3), room), '…');
+    const half = Math.ceil(width / 2);
+    const roomBeside = (beside: string) => width - visibleWidth(`${mark} ${beside}${hint}`);
+    const all = listed(facts);
+    const isWide = roomBeside(all) >= Math.min(half, visibleWidth(work));
+    const about = isWide ? all : listed(facts.slice(0, 1));
+    const shown = truncateToWidth(work, Math.max(half, roomBeside(about)), '…');
     // What is cut ends its colour.
     const line = `${this.#paint('cyan', `${mark} ${shown}`)}${this.#paint('cyan', about)}${hint}`;
     const below = advice === undefined ? [] : wrapTextWithAnsi(advice, width);
@@ -135,6 +138,10 @@ export class ActivityLine implements Component {
       ...below.map((each) => this.#paint('dim', each)),
     ];
   }
+}
+
+function listed(facts: readonly string[]): string {
+  return facts.map((fact) => ` · ${fact}`).join('');
 }
 
 const SPINNER = [...'⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏'];
