@@ -1,5 +1,10 @@
 /** A dialog: what it asks, one step after the other, in the place of the composer. */
-import { isKeyRepeat, matchesKey, truncateToWidth } from '@earendil-works/pi-tui';
+import {
+  decodeKittyPrintable,
+  isKeyRepeat,
+  matchesKey,
+  truncateToWidth,
+} from '@earendil-works/pi-tui';
 import { type Deferred, newDeferred } from '../../../machine/deferred.ts';
 import { ChoiceList } from './choice-list.ts';
 import { type Dialog, type DialogDesk, ROWS_BESIDE, Withdrawn } from './dialog.ts';
@@ -201,8 +206,13 @@ export class Panel implements Dialog {
   }
 
   #pass(data: string, { control, text }: Step): void {
-    if (control.type === 'field') control.field.handleKey(data);
-    else if (!data.startsWith(PASTE_START)) control.list.handleKey(data) || text.handleKey(data);
+    if (control.type === 'field') return control.field.handleKey(data);
+    if (data.startsWith(PASTE_START)) return;
+    const isTaken = control.list.handleKey(data) || text.handleKey(data);
+    if (isTaken || !isText(data)) return;
+    // The person writes a message: a number in it chooses nothing, and its Enter answers nothing.
+    control.list.unmark();
+    this.#gate.close();
   }
 
   #enter(step: Step): void {
@@ -276,6 +286,10 @@ export class Panel implements Dialog {
 
 function isEnter(data: string): boolean {
   return matchesKey(data, 'enter') || data === '\n';
+}
+
+function isText(data: string): boolean {
+  return /^[^\p{Cc}]/u.test(decodeKittyPrintable(data) ?? data);
 }
 
 function titleLine(title: string, place: string, width: number): string {

@@ -76,6 +76,20 @@ it('says below the call what a long yes allows', async () => {
   expect(await screen()).toMatch(/^ {2}2 Allow in this conversation$/m);
 });
 
+it('takes no answer from a person who writes a message into it', async () => {
+  const { type, wait, press, sent, screen } = await openSlot({ asks: [TEST] });
+  await wait(1_000);
+  for (const key of ['1', ' ', 'c', 'a', 'r', 't', ' ', '1', enter]) {
+    await type(key);
+    await wait(200);
+  }
+  expect(sent).toEqual([]);
+  await wait(1_000);
+  expect(await screen()).not.toContain('❯');
+  await press('1', enter);
+  expect(sent).toHaveLength(1);
+});
+
 it('asks for the package registries on a small screen, and signs each of them', async () => {
   const permissions = REGISTRIES.map((host) => `network:${host}`);
   const proposal = { ...commandOf('npm install'), timeLimitMs: 120_000, permissions } as Proposal;
