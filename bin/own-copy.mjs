@@ -78,6 +78,7 @@ async function openCopy(root, place, isClone) {
     key: `${keyOf([join(root, 'package.json'), ...files])}-${basename(packages).slice(0, 8)}`,
     product: MAIN,
     build: async (outdir) => {
+      sayPreparing();
       if (isClone) await buildClone(root, outdir);
       else cpSync(join(root, 'dist'), join(outdir, 'dist'), TREE);
       cpSync(join(root, 'bin'), join(outdir, 'bin'), TREE);
@@ -87,6 +88,16 @@ async function openCopy(root, place, isClone) {
     },
   });
 }
+
+let hasSaid = false;
+
+/** A person would see nothing for some seconds. */
+function sayPreparing() {
+  if (!hasSaid && process.stderr.isTTY) process.stderr.write(PREPARING);
+  hasSaid = true;
+}
+
+const PREPARING = 'Preparing the program, which takes some seconds after each change of it.\n';
 
 /** Files that change what is built of a clone. */
 const SOURCE_FOLDERS = [
@@ -137,6 +148,7 @@ async function openPackages(cache, { root, place, cache: programs }) {
     key: keyOf(filesBelow(parts.map(([from]) => from))),
     product: 'node_modules',
     build: (outdir) => {
+      sayPreparing();
       for (const [from, to] of parts) cpSync(from, join(outdir, 'node_modules', to), TREE);
     },
     isUsed: (packages) => {

@@ -20,7 +20,7 @@ export const RENDER_LIMITS = {
 export const SCREEN_LIMITS = {
   /** Lines shown of an output or a text that is folded: the last ones of a test runner say what failed. */
   foldedLines: 8,
-  /** Lines shown of what is unfolded: more would push everything else out of the terminal's own history. */
+  /** Lines shown of what unfolds, one part or all: more would push everything else out of the terminal's own history. */
   unfoldedLines: 1_000,
   /** Rows of a diff that is folded, and the unchanged rows around each change. */
   diffRows: 24,

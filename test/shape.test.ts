@@ -363,7 +363,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
   'cli/tui': [
     ...['shared', 'client/index.ts', 'machine', 'cli/chat', 'cli/render', 'cli/terminal', 'node:'],
-    ...['cli/tui/commands', 'cli/tui/dialogs', 'cli/tui/input', 'cli/tui/status'],
+    ...['cli/limits.ts', 'cli/tui/commands', 'cli/tui/dialogs', 'cli/tui/input', 'cli/tui/status'],
     ...['cli/tui/transcript', '@earendil-works/pi-tui'],
   ],
   'cli/tui/transcript': [

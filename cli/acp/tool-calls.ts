@@ -15,7 +15,7 @@ import {
 } from '../../shared/wire/documents.ts';
 import { SubagentState } from '../../shared/wire/subagents.ts';
 import { resultText } from '../render/result-text.ts';
-import { lastStates, summaryOfArguments } from '../render/tool.ts';
+import { lastStates, summaryOfArguments, summaryOfCall } from '../render/tool.ts';
 import { shortLine } from '../terminal/short-line.ts';
 import { ACP_LIMITS } from './limits.ts';
 
@@ -99,7 +99,7 @@ function callOf(document: Document): Shown | undefined {
   const outcome = ToolOutcome.safeParse(result).data;
   const isDone = outcome?.status === 'success';
   return {
-    title: `${shortLine(toolName)} ${summaryOfArguments(Object(given))}`.trimEnd(),
+    title: `${shortLine(toolName)} ${summaryOfCall(toolName, Object(given))}`.trimEnd(),
     kind: Object.hasOwn(KINDS, toolName) ? KINDS[toolName as ToolName] : 'other',
     status: statusOf(document, isDone),
     content: [

@@ -10,14 +10,17 @@ export function agentLine({ id, status, updated, title }: AgentInfo): string {
 
 /** The agent with its last words and the difference that it has made. */
 export function agentText(agent: Agent): string {
-  const { result, error, worktree, webhook } = agent;
+  return `${[agentLine(agent).trimEnd(), ...agentDetails(agent)].join('\n')}\n`;
+}
+
+/** What {@link agentText} has below its first line. */
+export function agentDetails({ result, error, worktree, webhook }: Agent): string[] {
   const line = (text: string) => printableLine(text, REQUEST_LIMITS.maxMessageChars);
   const files = worktree?.files?.map(
     ({ status, path, added, removed }) =>
       `  ${status} ${line(path)} +${added ?? '?'} -${removed ?? '?'}`,
   );
-  const parts = [
-    agentLine(agent).trimEnd(),
+  return [
     ...(webhook?.secret ? [`The webhook's secret, shown only now: ${webhook.secret}`] : []),
     ...(error ? [`${line(error.code)}: ${line(error.message)}`] : []),
     ...(error?.details ? [printable(error.details)] : []),
@@ -32,7 +35,6 @@ export function agentText(agent: Agent): string {
       : []),
     ...(worktree?.diff ? ['', printable(worktree.diff)] : []),
   ];
-  return `${parts.join('\n')}\n`;
 }
 
 function hasChanges({ files = [], omitted = 0, left = [] }: NonNullable<Agent['worktree']>) {

@@ -16,17 +16,20 @@ import { type Chat, sayUnlessCounted } from './chat.ts';
 /**
  * Asks until the answer is clear and sends it. Without a key or without an answer, says where else the person can
  * answer. The answer counts only for this question, which is on the screen: a question that replaces it is asked anew.
- * `refused` means that the server did not take the answer, and `open` that there was none.
+ * `refused` means that the server did not take the answer, and `open` that there was none. `onAnswer` is called before
+ * the answer is sent: the event that it leads to can be quicker than the reply.
  */
 export async function askApproval(
   chat: ApprovalDesk,
   question: AskedApproval,
   signal: AbortSignal,
+  onAnswer: () => void = () => {},
 ): Promise<'sent' | 'refused' | 'open'> {
   const { terminal, device } = chat;
   const say = (words: string) => terminal.write(`${terminal.paint('yellow', words)}\n`);
   const answer = device && (await askUntilClear(chat, question, signal));
   if (answer) {
+    onAnswer();
     const isTaken = await sayUnlessCounted(chat, () => sendReply(chat, question, answer, device));
     return isTaken ? 'sent' : 'refused';
   }

@@ -1,6 +1,7 @@
 /** What a person can choose for the next message: its mode and its model. */
 import type { Client, ModelInfo } from '../../client/index.ts';
 import { REQUEST_LIMITS } from '../../shared/limits.ts';
+import { chats } from '../../shared/settings/models.ts';
 import { printableLine } from '../../shared/text/plain-sight.ts';
 import { Mode } from '../../shared/wire/modes.ts';
 
@@ -32,7 +33,7 @@ const MODES: Readonly<Record<Mode, string>> = {
   debug: 'looks for the cause of a fault, with evidence',
 };
 
-/** Other models make embeddings or titles. */
+/** Other models make only embeddings or titles. A model that stands in no table has no roles. */
 export function isForChats({ roles }: ModelInfo): boolean {
-  return roles === undefined;
+  return roles === undefined || chats({ roles });
 }

@@ -1,5 +1,5 @@
 /** Asks the person the questions of one turn, one after the other. */
-import type { StreamEvent } from '../../shared/wire/events.ts';
+import type { ReadEvent, StreamEvent } from '../../shared/wire/events.ts';
 import { askKeyOf, asksOf } from '../../shared/wire/fold.ts';
 import type { SubagentAsk } from '../../shared/wire/subagents.ts';
 import {
@@ -30,6 +30,8 @@ interface QueuedQuestion {
 export class Questions {
   readonly #chat: Chat;
   readonly #open = new Map<string, QueuedQuestion>();
+  /** The calls that were answered here. */
+  readonly #answered = new Set<string>();
   #asked: Promise<void> = Promise.resolve();
 
   constructor(chat: Chat) {
@@ -42,7 +44,7 @@ export class Questions {
       if (this.#open.has(question.key)) continue;
       const withdrawn = new AbortController();
       this.#open.set(question.key, { question, withdrawn });
-      this.#asked = this.#asked.then(() => ask(this.#chat, question, withdrawn.signal));
+      this.#asked = this.#asked.then(() => this.#ask(question, withdrawn.signal));
     }
   }
 
@@ -62,6 +64,12 @@ export class Questions {
     }
   }
 
+  /** The event as this terminal shows it: an answer that was given here comes from here. */
+  placed(event: ReadEvent): ReadEvent {
+    const isHere = event.type === 'approval_resolved' && this.#answered.has(event.callId);
+    return isHere && event.by === 'device' ? { ...event, by: 'here' } : event;
+  }
+
   withdrawAll(): void {
     this.#withdraw(() => true);
   }
@@ -72,26 +80,25 @@ export class Questions {
     await this.#asked;
   }
 
+  async #ask(
+    { event, conversationId = this.#chat.conversationId }: ShownQuestion,
+    signal: AbortSignal,
+  ): Promise<void> {
+    if (signal.aborted) return;
+    const there = { ...this.#chat, conversationId };
+    if (event.type === 'approval_request') {
+      await askApproval(there, event, signal, () => this.#answered.add(event.callId));
+      return;
+    }
+    const answered = await askClarification(there, event, signal);
+    if (answered === 'open' && !signal.aborted) sayWhereToAnswer(there);
+  }
+
   #withdraw(isOver: (question: ShownQuestion) => boolean): void {
     for (const { question, withdrawn } of this.#open.values()) {
       if (isOver(question)) withdrawn.abort();
     }
   }
-}
-
-async function ask(
-  chat: Chat,
-  { event, conversationId = chat.conversationId }: ShownQuestion,
-  signal: AbortSignal,
-): Promise<void> {
-  if (signal.aborted) return;
-  const there = { ...chat, conversationId };
-  if (event.type === 'approval_request') {
-    await askApproval(there, event, signal);
-    return;
-  }
-  const answered = await askClarification(there, event, signal);
-  if (answered === 'open' && !signal.aborted) sayWhereToAnswer(there);
 }
 
 /** The question that an event asks, or the open questions of a snapshot's documents. */

@@ -63,6 +63,10 @@ async function converse(opened: Chat): Promise<number> {
     if (message === undefined) return EXIT.success;
     if (message.trim() === '' || tookMode(chat, message)) continue;
     try {
+      if (await isUnknownCommand(chat, message)) {
+        terminal.write(`${terminal.paint('red', UNKNOWN)}\n`);
+        continue;
+      }
       end = await runTurn(chat, toContent(message, images));
       images = [];
     } catch (error) {
@@ -91,6 +95,22 @@ function tookMode(chat: Chat, message: string): boolean {
   terminal.write(`${terminal.paint('dim', `Mode: ${chat.mode}.`)}\n`);
   return true;
 }
+
+/** Whether the message begins like a command, and is neither a skill nor a command of the machine. */
+async function isUnknownCommand(
+  { client, bridgeId, own }: Chat,
+  message: string,
+): Promise<boolean> {
+  const [, name] = /^\/([^\s/]+)(?:\s|$)/.exec(message) ?? [];
+  if (name === undefined) return false;
+  const id = bridgeId ?? own?.bridgeId;
+  const { skills } = id === undefined ? { skills: [] } : await client.getBridge(id);
+  return !skills.some((skill) => skill.name === name && skill.callers !== 'model');
+}
+
+const UNKNOWN =
+  'Nothing was sent: there is no such command here, only /mode and the skills of the machine. With a blank before ' +
+  'it, the line is sent as a message.';
 
 /** Shows a person who comes back what was said last. An answer in progress is followed from its start instead. */
 function showLastAnswer({ terminal }: Chat, { messages, responses }: ConversationView): void {

@@ -136,7 +136,7 @@ async function showTurn(chat: Chat, open: OpenStream): Promise<TurnEnd> {
   try {
     for await (const positioned of open({ signal, onReconnect })) {
       isLost = false;
-      const event = checked(positioned.event);
+      const event = questions.placed(checked(positioned.event));
       if (event.type !== 'heartbeat') clearTimeout(queued);
       if (event.type === 'message') queued = setTimeout(sayQueued, CLI_LIMITS.queuedMs, chat);
       const show = () => screen.show({ ...positioned, event });

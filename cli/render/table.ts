@@ -27,8 +27,7 @@ export function listLine(
   { id, updated, state, folder, title }: ListedRow,
   columns: number,
 ): string {
-  const time = formatTime(new Date(updated));
-  return `${row([id, time, state, inLine(folder), inLine(title)], columns)}\n`;
+  return `${row([id, localTime(updated), state, inLine(folder), inLine(title)], columns)}\n`;
 }
 
 function inLine(text: string): string {
@@ -58,8 +57,9 @@ function padColumns(text: string, columns: number): string {
   return text + ' '.repeat(Math.max(0, columns - widthOf(text)));
 }
 
-/** The local time, to the minute. */
-function formatTime(time: Date): string {
+/** ISO 8601 in UTC as a person's own time, to the minute. */
+export function localTime(utc: string): string {
+  const time = new Date(utc);
   const two = (number: number) => String(number).padStart(2, '0');
   const day = [time.getFullYear(), two(time.getMonth() + 1), two(time.getDate())].join('-');
   return `${day} ${two(time.getHours())}:${two(time.getMinutes())}`;

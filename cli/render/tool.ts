@@ -1,6 +1,7 @@
 /** Shows tool calls, edits, commands and errors in one or a few lines each. */
 
 import { printable } from '../../shared/text/plain-sight.ts';
+import { OWN_TOOLS, TOOLS } from '../../shared/tools/catalogue.ts';
 import { Diff, ToolCallMetadata, ToolOutcome } from '../../shared/wire/documents.ts';
 import { RENDER_LIMITS } from '../limits.ts';
 import type { Paint } from '../terminal/paint.ts';
@@ -65,7 +66,7 @@ function titleOf({ type, metadata }: Shown, paint: Paint): string | null {
   switch (type) {
     case 'tool_call':
       if (toolName === undefined || args === undefined) return null;
-      return `• ${paint('bold', inLine(toolName))} ${summaryOfArguments(Object(args))}`.trimEnd();
+      return `• ${paint('bold', inLine(toolName))} ${summaryOfCall(toolName, Object(args))}`.trimEnd();
     case 'file_edit':
       if (filePath === undefined || (operation === 'rename' && newPath === undefined)) return null;
       return `• ${paint('bold', inLine(operation ?? 'edit'))} ${paint('cyan', inLine(filePath))}${newPath === undefined ? '' : ` → ${paint('cyan', inLine(newPath))}`}`;
@@ -202,6 +203,15 @@ function writeError(pen: Pen, { content, metadata }: Shown, paint: Paint): void 
 function linesOf(text: string): string[] {
   return printable(text).trimEnd().split('\n');
 }
+
+/** What a call is about: the arguments that its tool shows, or all. */
+export function summaryOfCall(toolName: unknown, args: Readonly<Record<string, unknown>>): string {
+  const shows = SHOWS.get(String(toolName));
+  const shown = Object.entries(args).filter(([name]) => shows?.includes(name) ?? true);
+  return summaryOfArguments(Object.fromEntries(shown));
+}
+
+const SHOWS = new Map([...TOOLS, ...OWN_TOOLS].map(({ name, shows }) => [name, shows]));
 
 /** The values of all arguments in their order, cut short, in the same form for every tool. */
 export function summaryOfArguments(args: Readonly<Record<string, unknown>>): string {

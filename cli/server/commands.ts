@@ -13,6 +13,7 @@ import { LocalError } from '../../machine/local-error.ts';
 import { inOneLine, nameInLine } from '../../shared/text/plain-sight.ts';
 import { afterHours } from '../chat/privacy.ts';
 import { CLI_LIMITS } from '../limits.ts';
+import { localTime } from '../render/table.ts';
 import {
   addLocationOptions,
   findLocation,
@@ -103,7 +104,7 @@ function statusText(
 ): string {
   const { version, url, pid, model, deleteAfterHours, started, projects, notices } = server;
   const lines = [
-    `Drawbridge ${version} runs at ${url} (process ${pid}, since ${started}).`,
+    `Drawbridge ${version} runs at ${url} (process ${pid}, since ${localTime(started)}).`,
     `Model   ${inOneLine(model.text)}`,
     ...(deleteAfterHours === undefined
       ? []
@@ -117,7 +118,7 @@ function statusText(
       ...(troubles[at] ?? []),
     ]),
     ...(notices.length === 0 ? [] : ['', 'Lately:']),
-    ...notices.map(({ time, text }) => `  ${time} ${inOneLine(text)}`),
+    ...notices.map(({ time, text }) => `  ${localTime(time)} ${inOneLine(text)}`),
   ];
   return `${lines.join('\n')}\n`;
 }
@@ -127,7 +128,7 @@ function stateText({ workspaceDir, bridge, index }: ProjectReport): string {
     case 'starting':
       return 'its bridge is starting';
     case 'connected':
-      return `commands ${inOneLine(confinementText(bridge.confinement))}${indexText(index)}`;
+      return `commands ${inOneLine(confinementText(bridge.confinement)).replace(/\.$/, '')}${indexText(index)}`;
     case 'away':
       return `its bridge is reconnecting (${inOneLine(bridge.reason)})`;
     case 'failed':

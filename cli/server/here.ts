@@ -126,7 +126,10 @@ export async function joinHere(
   for (const notice of notices) terminal.write(`${terminal.paint('yellow', notice)}\n`);
   const about = [
     ...(model === null ? [] : [`Model: ${inOneLine(model)}`]),
-    `Commands ${inOneLine(confinementText(confinement))}`,
+    // The details are for `drawbridge status`.
+    confinement?.kind === 'bubblewrap'
+      ? 'Commands run in a sandbox.'
+      : `Commands ${inOneLine(confinementText(confinement))}`,
   ];
   for (const line of about) terminal.write(`${terminal.paint('dim', line)}\n`);
   return joined;

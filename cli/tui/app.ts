@@ -14,6 +14,7 @@ import { isDelta } from '../../shared/wire/events.ts';
 import { Mode } from '../../shared/wire/modes.ts';
 import type { Chat } from '../chat/chat.ts';
 import { ChatSession } from '../chat/session.ts';
+import { SCREEN_LIMITS } from '../limits.ts';
 import { editorIn, openEditor, USUAL_EDITOR } from '../terminal/editor.ts';
 import { EXIT } from '../terminal/exit-codes.ts';
 import type { EndSignal } from '../terminal/terminal.ts';
@@ -126,7 +127,9 @@ export class App {
 
   #show(event: ReadEvent | null): void {
     this.#hasMissed = this.#isReleased;
-    this.#transcript.show(this.#session.view, event);
+    const { view } = this.#session;
+    const isOther = view?.id !== this.#transcript.conversationId;
+    this.#transcript.show(view, event);
     this.#slot.update();
     this.#attention.update(this.#session, this.#slot.waiting);
     this.#writer.memory.follow();
@@ -134,6 +137,7 @@ export class App {
     if (event && MAY_RUN_ON.has(event.type)) this.#processes.look();
     if (event?.type === 'done') this.#tui.drawStale();
     this.#spin();
+    if (isOther) return this.#tui.drawChanged(Number.POSITIVE_INFINITY);
     if (event === null || !isDelta(event)) return this.#tui.requestRender();
     // A person reads no faster than this, and each drawing takes time of all lines.
     this.#drawing ??= setTimeout(() => {
@@ -166,6 +170,10 @@ export class App {
     return {
       session: this.#session,
       say: (words) => this.#say(words),
+      show: (document, response) => {
+        this.#transcript.showBelow(document, response);
+        this.#tui.requestRender();
+      },
       write: (words) => this.#writer.composer.write(words),
       attach: (path) => this.#writer.attach(path),
       copy: (text) => this.#tui.terminal.write(copySequence(text)),
@@ -272,7 +280,7 @@ export class App {
   #fold(): void {
     this.#look.isExpanded = !this.#look.isExpanded;
     this.#transcript.invalidate();
-    this.#tui.redraw();
+    this.#tui.drawChanged(this.#look.isExpanded ? SCREEN_LIMITS.unfoldedLines : 0);
   }
 
   /** Ctrl-C leaves a dialog, clears what is written, or stops the answer; pressed twice it always leaves. */

@@ -48,17 +48,29 @@ export class MainScreen extends TuiMainScreen {
     return firstChange(this.#drawn, lines, this.#drawn.length) ?? this.#drawn.length;
   }
 
-  /** Draws everything again, and clears the scrollback. */
-  redraw(): void {
-    this.#drawn = [];
-    this.requestRender();
+  /**
+   * Draws once more what has changed, below what the terminal has of it: the window, or so many of the last lines. For
+   * changes that the person asks for, such as lines that unfold.
+   */
+  drawChanged(maxRows = 0): void {
+    if (this.stopped || this.#drawn.length === 0) return this.requestRender();
+    this.#lines = super.render(this.terminal.columns);
+    const { length } = this.#lines;
+    const first = firstChange(this.#drawn, this.#lines, this.#drawn.length) ?? length;
+    if (first < this.captureRenderState().previousViewportTop) {
+      const most = Math.max(maxRows, this.terminal.rows);
+      this.#drawAgainFrom(Math.max(this.#blockOf(first), length - most));
+    }
+    this.#drawn = this.#lines;
+    this.renderNow();
   }
 
   /** Draws once more what has changed above the window: its old lines stay where the terminal has them. */
   drawStale(): void {
     if (this.stopped || this.#stale === undefined) return;
     this.#lines = super.render(this.terminal.columns);
-    this.#drawAgainFrom(this.#stale);
+    if (!this.#isNear(this.#stale)) return;
+    this.#drawAgainFrom(this.#lineAgain(this.#stale));
     this.renderNow();
   }
 
@@ -109,7 +121,7 @@ export class MainScreen extends TuiMainScreen {
 
   /**
    * Lines above the window cannot be changed. Where only they have changed they are passed over; where others have moved
-   * with them, the lines from the first changed one on are drawn once more, if they are few.
+   * with them, the lines from the first changed one on are drawn once more. If they are many, only the last ones are.
    */
   #passOverChanges(): void {
     const state = this.captureRenderState();
@@ -117,25 +129,37 @@ export class MainScreen extends TuiMainScreen {
     const [drawn, lines] = [this.#drawn, this.#lines];
     const first = firstChange(drawn, lines, Math.min(top, drawn.length));
     if (first === undefined) return;
-    const stale = Math.min(this.#stale ?? first, first);
+    const both = Math.min(this.#stale ?? first, first);
+    const stale = this.#isNear(both) ? both : first;
     const anchor = lines.findIndex((line, at) => at >= top && line.trim() !== '');
     const isInPlace = drawn.length === lines.length || drawn[anchor] === lines[anchor];
-    if (anchor < 0 || !isInPlace) return this.#drawAgainFrom(stale);
+    if (anchor < 0 || !isInPlace) {
+      // What stood in the window can have moved up, and is cleared.
+      const last = Math.max(0, Math.min(top, lines.length) - this.terminal.rows);
+      return this.#drawAgainFrom(this.#isNear(stale) ? this.#lineAgain(stale) : last);
+    }
     this.#stale = stale;
     const passed = this.#finished().slice(0, top);
     this.restoreRenderState({ ...state, previousLines: [...passed, ...previousLines.slice(top)] });
   }
 
-  /**
-   * Draws from the block with this line on, or at least the last lines. Too many are left to the library, which clears
-   * the scrollback and draws all.
-   */
-  #drawAgainFrom(stale: number): void {
-    const { length } = this.#lines;
-    // A block whose middle has changed is drawn whole.
-    const block = 1 + this.#lines.findLastIndex((each, at) => at < stale && each.trim() === '');
-    const line = Math.max(0, Math.min(block, length - MIN_AGAIN_ROWS));
-    if (length - line > MAX_AGAIN_ROWS) return;
+  /** Whether the lines from a changed one on are few enough to draw them once more. */
+  #isNear(stale: number): boolean {
+    return this.#lines.length - this.#lineAgain(stale) <= MAX_AGAIN_ROWS;
+  }
+
+  /** Where the lines begin that are drawn once more for a changed one: its block, or at least the last lines. */
+  #lineAgain(stale: number): number {
+    return Math.max(0, Math.min(this.#blockOf(stale), this.#lines.length - MIN_AGAIN_ROWS));
+  }
+
+  /** A block whose middle has changed is drawn whole. */
+  #blockOf(line: number): number {
+    return 1 + this.#lines.findLastIndex((each, at) => at < line && each.trim() === '');
+  }
+
+  /** Clears the window, and draws from there. */
+  #drawAgainFrom(line: number): void {
     const { hardwareCursorRow, previousViewportTop } = this.captureRenderState();
     this.terminal.write(`${upBy(hardwareCursorRow - previousViewportTop)}${CLEAR_BELOW}`);
     this.#drawFrom(line);
@@ -185,6 +209,6 @@ const CLEAR_BELOW = '\x1b[2K\x1b[1C\x1b[J\r';
 /** A window that a person drags changes its size many times a second. */
 const SETTLED_MS = 60;
 
-/** Lines that are drawn once more where some above the window have changed. */
+/** Lines that are drawn once more where some above the window have changed. Changes farther up are not drawn. */
 const MIN_AGAIN_ROWS = 8;
 const MAX_AGAIN_ROWS = 200;

@@ -74,6 +74,8 @@ export interface ToolFacts {
   readonly idempotent: boolean;
   readonly executor: Executor;
   readonly document: ToolDocument;
+  /** Names of the arguments that say to a person in one line what a call is about. Absent: all of them. */
+  readonly shows?: readonly string[];
   /** Only for an offered tool: built-in tools have none. */
   readonly origin?: Origin;
 }

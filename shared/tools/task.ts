@@ -39,5 +39,6 @@ export const task = defineTool({
   idempotent: true,
   executor: 'agent',
   document: { type: 'tool_call' },
+  shows: ['description'],
   subject: () => '',
 });

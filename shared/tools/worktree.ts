@@ -52,6 +52,7 @@ export const closeWorktree = defineTool({
   ...OF_BRIDGE,
   name: 'close_worktree',
   description: 'Ends work in a branch of its own with its difference.',
+  shows: ['message'],
   arguments: z.object({
     commit: z.boolean(),
     message: z.string().min(1).max(REQUEST_LIMITS.maxReasonChars).optional(),

@@ -16,6 +16,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { temporaryFolder } from '../local/temporary-folder.ts';
 import { runDrawbridge, startDrawbridge } from './drawbridge.ts';
+import { HAS_TERMINALS, openPseudoTerminal } from './pseudo-terminal.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 
@@ -29,6 +30,17 @@ describe('the program of a clone', () => {
     expect(await project.run()).toBe('one .js\n');
     expect(project.copies()).toEqual([copy]);
     expect(statSync(main).mtimeMs).toBe(built);
+  });
+
+  test.runIf(HAS_TERMINALS)('says at a terminal that it is prepared, once', async () => {
+    const { options } = newProject();
+    const start = async () => {
+      const terminal = openPseudoTerminal(options.program, options);
+      await terminal.finished;
+      return terminal.screen();
+    };
+    expect(await start()).toMatch(/^Preparing the program, which .*\.\r?\none \.js\r?\n$/);
+    expect(await start()).toMatch(/^one \.js\r?\n$/);
   });
 
   test('brings what it starts, and no other user may read the copy', async () => {

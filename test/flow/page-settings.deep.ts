@@ -18,6 +18,7 @@ const MODELS = [
     prices: { input: 1.25, output: 10, currency: 'EUR' },
   },
   { id: 'small', roles: ['fast', 'summary'], takesImages: false },
+  { id: 'other', roles: ['chat', 'fast'] },
 ];
 
 const one = oneHouse({
@@ -117,6 +118,16 @@ describe.skipIf(NO_CHROMIUM)(`the settings of the page ${NO_CHROMIUM ?? ''}`, ()
     const width = await page.evaluate<number>('document.documentElement.scrollWidth');
     expect(width).toBeLessThanOrEqual(PHONE.width);
     expect(device.faults).toEqual([]);
+    await device.context.close();
+  });
+
+  it('lists the models of a table that a person can choose for a message', async () => {
+    const device = await open();
+    await device.go('#/new');
+    const offered = device.page.locator('.composer [name=model] option');
+    await expect
+      .poll(() => offered.allTextContents())
+      .toEqual(['Default model', 'scripted', 'other']);
     await device.context.close();
   });
 

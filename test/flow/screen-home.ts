@@ -1,4 +1,4 @@
-/** One machine for all screens of a test file: its state, a folder, a server that the first screen starts, a model. */
+/** One machine for all screens of a test file: its state, a folder, a server, a model. */
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
@@ -61,6 +61,8 @@ export function screenHome(own: Readonly<Record<string, string>> = {}): ScreenHo
   beforeAll(async () => {
     port = String(await freePort());
     model = await startScriptedModel((request) => script(request));
+    // The program may have to be built first: no screen waits for that.
+    await run('start');
   });
   afterAll(async () => {
     await run('stop');

@@ -108,7 +108,7 @@ describe.runIf(HAS_TMUX)('what a person writes on the screen', () => {
     await screen.press('C-c');
     await screen.shows('Cancelled.');
     await screen.shows(/^then stop/m);
-    await screen.shows('› and be kind (the answer stopped before it');
+    await screen.shows('› and be kind (not read; it goes with your next message)');
     await screen.press('Enter');
     await screen.shows('Heard then stop.');
     await screen.hides('› and be kind');
@@ -226,7 +226,9 @@ describe.runIf(HAS_TMUX)('what a person writes on the screen', () => {
     await screen.shows('Heard');
     expect(readFileSync(file, 'utf8')).toBe('fresh\n');
     await screen.send('/diff');
-    await screen.shows(/create new\.txt\s+\+ fresh/);
+    await screen.shows(
+      /• create new\.txt \+1 −0\n +1 \+ fresh[\s\S]*• create new\.txt \+1 −0\n +1 \+ fresh/,
+    );
     await screen.send('/undo');
     await screen.shows('delete new.txt');
     await screen.shows('Change these files?');

@@ -9,7 +9,6 @@ const LINES = Array.from({ length: COUNT }, (_, at) => `line ${at}`).join('\n');
 
 describe.runIf(HAS_TMUX && process.platform === 'linux')('output faster than the terminal', () => {
   it('takes no more memory, stands whole on the screen in the end, and leaves the keys alive', async () => {
-    await home.run('start');
     home.answer(() => ({ text: `\`\`\`text\n${LINES}\n\`\`\`\n\nThat was all.`, chunkChars: 400 }));
     const screen = await home.open();
     await screen.type('count');

@@ -94,7 +94,7 @@ export function MachineState({ account, bridgeId }: Props & AtBridge) {
 }
 
 export function Models({ account }: Props) {
-  const chats = account.models.items.filter(({ roles }) => roles === undefined);
+  const chats = account.models.items.filter(({ roles }) => roles?.includes('chat') ?? true);
   if (chats.length < 2) return null;
   const options = chats.map(({ id }) => [id, id] as const);
   return (

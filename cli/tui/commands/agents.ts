@@ -3,15 +3,16 @@ import type { Agent, AgentInfo } from '../../../shared/api/agents.ts';
 import { REQUEST_LIMITS } from '../../../shared/limits.ts';
 import { printableLine } from '../../../shared/text/plain-sight.ts';
 import { diffText, merge, NOTHING_TO_MERGE, previewMerge } from '../../agents/apply.ts';
-import { agentText } from '../../agents/shown.ts';
+import { agentDetails } from '../../agents/shown.ts';
 import { type Branch, branchesBelow, stopSubagent } from '../../agents/tree.ts';
+import { ownCommand } from '../../terminal/own-command.ts';
 import { ageOf } from './ages.ts';
 import type { CommandDesk, SlashCommand } from './command.ts';
 
 export const AGENTS: readonly SlashCommand[] = [
   {
     name: 'agents',
-    help: 'Show background agents, follow one, merge its work, or stop one',
+    help: 'Show background agents: follow one, merge its work, stop it',
     run: showAgents,
   },
 ];
@@ -19,7 +20,10 @@ export const AGENTS: readonly SlashCommand[] = [
 async function showAgents(_: string, desk: CommandDesk): Promise<void> {
   const { session, say, pick } = desk;
   const { items } = await session.chat.client.listAgents({ limit: REQUEST_LIMITS.maxPageSize });
-  if (items.length === 0) return say('There is no background agent.');
+  if (items.length === 0)
+    return say(
+      `There is no background agent: ${ownCommand('agents', 'create', 'PROMPT')} starts one.`,
+    );
   const nowMs = Date.now();
   const branches = await Promise.all(items.map((each) => subagentsOf(each, desk)));
   const rows = items.flatMap(({ id, title, status, updated }, at) => [
@@ -64,7 +68,7 @@ async function chooseFor(id: string, desk: CommandDesk): Promise<void> {
     case 'follow':
       return session.open(id);
     case 'show':
-      return say(agentText(agent).trimEnd());
+      return say([`${title}: ${agent.status}`, ...agentDetails(agent)].join('\n'));
     case 'apply':
       return await apply(agent, desk);
     case 'stop':

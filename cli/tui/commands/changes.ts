@@ -2,14 +2,11 @@
 import { hostname } from 'node:os';
 import type { ChatResponse, Document, EventStream } from '../../../client/index.ts';
 import { REQUEST_LIMITS } from '../../../shared/limits.ts';
-import { nameInLine } from '../../../shared/text/plain-sight.ts';
 import { FileEditMetadata, PlanMetadata } from '../../../shared/wire/documents.ts';
 import { isPlan } from '../../../shared/wire/fold.ts';
 import type { ChatSession } from '../../chat/session.ts';
 import { undoFiles } from '../../chat/undo-files.ts';
-import { diffLines, newLines } from '../../render/diff.ts';
 import { planLines } from '../../render/plan.ts';
-import { plain } from '../../terminal/paint.ts';
 import type { CommandDesk, SlashCommand } from './command.ts';
 
 export const CHANGES: readonly SlashCommand[] = [
@@ -27,24 +24,20 @@ export const CHANGES: readonly SlashCommand[] = [
   { name: 'plan', help: 'Show the newest plan, and carry it out or save it', run: showPlan },
 ];
 
-async function showDiff(_: string, { session: { chat, view }, say }: CommandDesk): Promise<void> {
+async function showDiff(_: string, { session, say, show }: CommandDesk): Promise<void> {
+  const { chat, view } = session;
   if (!view) return say('Nothing was changed yet.');
   const { conversation } = await chat.client.exportConversation(view.id);
-  const edits = conversation.responses.flatMap(({ documents }) => documents.flatMap(editLines));
-  say(edits.length === 0 ? 'The agent changed no file with its own tools.' : edits.join('\n'));
+  const edits = conversation.responses.flatMap((response) =>
+    response.documents.filter(isAppliedEdit).map((document) => ({ document, response })),
+  );
+  if (edits.length === 0) say('The agent changed no file with its own tools.');
+  for (const { document, response } of edits) show(document, response);
 }
 
-/** Nothing for an edit that was not applied. */
-function editLines({ type, metadata, content }: Document): string[] {
+function isAppliedEdit({ type, metadata }: Document): boolean {
   const edit = type === 'file_edit' ? FileEditMetadata.safeParse(metadata).data : undefined;
-  if (!edit || edit.result) return [];
-  const { operation, filePath, newPath, diff, hunks = diff ? [diff] : [] } = edit;
-  const to = newPath === undefined ? '' : ` → ${nameInLine(newPath)}`;
-  const isNew = operation === 'create' && hunks.length === 0;
-  const lines = isNew
-    ? newLines(content ?? '', plain)
-    : hunks.flatMap((hunk) => diffLines(hunk, plain));
-  return [`${operation} ${nameInLine(filePath)}${to}`, ...lines, ''];
+  return edit !== undefined && edit.result === undefined;
 }
 
 async function showPlan(_: string, { session, say, pick }: CommandDesk): Promise<void> {

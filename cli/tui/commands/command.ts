@@ -1,5 +1,6 @@
 /** What a line that begins with a slash does. */
 import type { AutocompleteItem, SelectItem } from '@earendil-works/pi-tui';
+import type { ChatResponse, Document } from '../../../client/index.ts';
 import type { ChatSession } from '../../chat/session.ts';
 
 export interface SlashCommand {
@@ -19,6 +20,8 @@ export interface CommandDesk {
   readonly session: ChatSession;
   /** Shows words below what was said. */
   say(words: string): void;
+  /** Shows a document of an answer below what was said. */
+  show(document: Document, response: ChatResponse): void;
   /** Puts text into the composer. */
   write(text: string): void;
   /** Adds the image file to the next message. Rejects with a UsageError for any other file. */

@@ -10,7 +10,7 @@ export const PROCESSES: readonly SlashCommand[] = [
   {
     name: 'processes',
     takes: '[ID PORT]',
-    help: 'Show what runs in the background, stop it, or open its port',
+    help: 'Show what runs in the background, stop it, open its port',
     run: showProcesses,
   },
 ];
@@ -44,7 +44,7 @@ function factsOf({ ports = [], started, lastLine }: ProcessInfo, nowMs: number):
 
 async function chooseFor(
   bridgeId: string,
-  { id, command }: ProcessInfo,
+  { id, command, lastLine = '' }: ProcessInfo,
   { session, say, pick, write }: CommandDesk,
 ): Promise<void> {
   switch (await pick({ title: shortLine(command), items: CHOICES })) {
@@ -52,7 +52,9 @@ async function chooseFor(
       await session.chat.client.stopProcess(bridgeId, id);
       return say(`Stopped: ${shortLine(command)}`);
     case 'open':
-      return write(`/processes ${id} `);
+      say('Write the port behind the id of the process.');
+      // The one that the command names in an address, if it does.
+      return write(`/processes ${id} ${/:(\d{2,5})\b/.exec(lastLine)?.[1] ?? ''}`);
   }
 }
 

@@ -5,6 +5,8 @@ import { REQUEST_LIMITS } from '../../../shared/limits.ts';
 import { withCommandLast } from '../../../shared/shown/command-last.ts';
 import { lastingWords, onceWords, siteOf } from '../../../shared/shown/proposal.ts';
 import { inOneLine, inPlainSight } from '../../../shared/text/plain-sight.ts';
+import { hostsIn } from '../../../shared/tools/network-permission.ts';
+import { hostWords } from '../../../shared/tools/registries.ts';
 import type { Lasting, Proposal, Scope } from '../../../shared/wire/approvals.ts';
 import type { SubagentAsk } from '../../../shared/wire/subagents.ts';
 import { type ApprovalReply, lastingOf, sendReply } from '../../chat/approvals.ts';
@@ -126,7 +128,12 @@ class Approval {
   /** What a yes that lasts allows; empty where none does. */
   get #reach(): string {
     if (!this.#lasting) return '';
-    return inOneLine(lastingWords(this.#question.proposal, this.#lasting));
+    const { proposal } = this.#question;
+    const { pattern } = this.#lasting;
+    const isOfHosts = proposal.kind === 'command' && hostsIn(proposal.permissions).length > 0;
+    // The permissions list each of the registries.
+    const shown = isOfHosts ? hostWords(pattern.split('\n')) : pattern;
+    return inOneLine(lastingWords(proposal, { ...this.#lasting, pattern: shown }));
   }
 
   #advice(): Line[] {

@@ -44,6 +44,10 @@ export class ChoiceList {
     return [...this.#ticked].sort((one, other) => one - other);
   }
 
+  unmark(): void {
+    this.#marked = undefined;
+  }
+
   /** Whether the key was for the list. */
   handleKey(data: string): boolean {
     const count = this.#labels.length;

@@ -1,5 +1,10 @@
 /** A dialog: what it asks, one step after the other, in the place of the composer. */
-import { isKeyRepeat, matchesKey, truncateToWidth } from '@earendil-works/pi-tui';
+import {
+  decodeKittyPrintable,
+  isKeyRepeat,
+  matchesKey,
+  truncateToWidth,
+} from '@earendil-works/pi-tui';
 import { type Deferred, newDeferred } from '../../../machine/deferred.ts';
 import { ChoiceList } from './choice-list.ts';
 import { type Dialog, type DialogDesk, ROWS_BESIDE, Withdrawn } from './dialog.ts';
@@ -201,8 +206,13 @@ export class Panel implements Dialog {
   }
 
   #pass(data: string, { control, text }: Step): void {
-    if (control.type === 'field') control.field.handleKey(data);
-    else if (!data.startsWith(PASTE_START)) control.list.handleKey(data) || text.handleKey(data);
+    if (control.type === 'field') return control.field.handleKey(data);
+    if (data.startsWith(PASTE_START)) return;
+    const isTaken = control.list.handleKey(data) || text.handleKey(data);
+    if (isTaken || !isText(data)) return;
+    // The person writes a message: a number in it chooses nothing, and its Enter answers nothing.
+    control.list.unmark();
+    this.#gate.close();
   }
 
   #enter(step: Step): void {
@@ -224,8 +234,7 @@ export class Panel implements Dialog {
     const choice = index === undefined ? undefined : choices[index];
     if (index === undefined || !choice)
       return this.#say(step, 'Choose with the arrows or a number first.');
-    if (choice.needsEnd && !text.hasShownEnd)
-      return this.#say(step, 'Read to the end first: Space or Page Down.');
+    if (choice.needsEnd && !text.hasShownEnd) return this.#say(step, READ_ON);
     if (choice.needsEnd && !list.isMarkedWhole)
       return this.#say(step, 'Make the window larger to read all of this choice.');
     this.#answer(step, () => answer.resolve({ index, ticked: list.ticked }));
@@ -241,6 +250,7 @@ export class Panel implements Dialog {
     if (step === undefined) return [paint('dim', this.#work === '' ? '…' : `${this.#work} …`)];
     if (width < MIN_COLUMNS || room < MIN_ROWS) return [paint('yellow', TOO_SMALL)];
     const { options, control, text } = step;
+    if (step.note === READ_ON && text.hasShownEnd) step.note = undefined;
     const note = step.note === undefined ? [] : folded(step.note, width);
     const isList = control.type === 'list';
     const left = room - FRAME_ROWS - note.length;
@@ -278,10 +288,16 @@ function isEnter(data: string): boolean {
   return matchesKey(data, 'enter') || data === '\n';
 }
 
+function isText(data: string): boolean {
+  return /^[^\p{Cc}]/u.test(decodeKittyPrintable(data) ?? data);
+}
+
 function titleLine(title: string, place: string, width: number): string {
   const words = [place, title].filter((each) => each !== '').join(' · ');
   return `── ${words} `.padEnd(width, '─');
 }
+
+const READ_ON = 'Read to the end first: Space or Page Down.';
 
 /** The title and the hint. */
 const FRAME_ROWS = 2;

@@ -29,7 +29,7 @@ export function pendingIn({ current, steering, queued, unsent }: ChatSession): P
 
 const STEERS = 'goes into this answer at its next step';
 /** The server keeps it: the next answer sends what a stopped one had no time for. */
-const LEFT = 'the answer stopped before it; the agent reads it with your next message';
+const LEFT = 'not read; it goes with your next message';
 const QUEUED = 'waits for its turn';
 const SENDING = 'is being sent';
 const UNSENT = 'is not sent yet';
@@ -55,7 +55,9 @@ export class PendingList implements Component {
     const all = pendingIn(session());
     const more = all.length - INPUT_LIMITS.maxListed;
     const lines = all.slice(-INPUT_LIMITS.maxListed).map(({ text, state }) => {
-      const words = printableLine(text, INPUT_LIMITS.maxLineChars);
+      // What it waits for is the news.
+      const room = Math.max(Math.ceil(width / 3), width - state.length - 5);
+      const words = truncateToWidth(printableLine(text, INPUT_LIMITS.maxLineChars), room, '…');
       return `${paint('cyan', '›')} ${words} ${paint('dim', `(${state})`)}`;
     });
     const before = more > 0 ? [paint('dim', `… and ${more} before`)] : [];

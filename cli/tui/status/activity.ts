@@ -1,26 +1,59 @@
 /** What goes on, in one line: a person who waits always sees for what. */
-import { type Component, truncateToWidth } from '@earendil-works/pi-tui';
+import {
+  type Component,
+  truncateToWidth,
+  visibleWidth,
+  wrapTextWithAnsi,
+} from '@earendil-works/pi-tui';
 import type { ChatResponse, Document } from '../../../client/index.ts';
 import { waitSentence } from '../../../shared/shown/waits.ts';
 import { printableLine } from '../../../shared/text/plain-sight.ts';
 import { SECOND } from '../../../shared/units.ts';
 import { isOver } from '../../../shared/wire/fold.ts';
 import type { ChatSession } from '../../chat/session.ts';
+import { ownCommand } from '../../terminal/own-command.ts';
 import type { Paint } from '../../terminal/paint.ts';
 
-/** What the session is at. Undefined while nothing goes on. */
-function activityOf(session: ChatSession, nowMs: number): string | undefined {
-  const { current, lostMs, unsent, problem, queued } = session;
-  if (problem) return `This conversation cannot be followed: ${problem.message}`;
-  if (lostMs !== undefined) return `Connection lost; trying again (${seconds(nowMs - lostMs)})`;
-  const late = unsent.find(({ why }) => why !== undefined);
-  if (late) return `Not sent yet: ${late.why}`;
-  if (unsent.length > 0 && !isRunning(current)) return 'Sending';
-  if (!current || isOver(current.status))
-    return queued.length > 0 ? 'Waiting in the queue' : undefined;
-  const time = seconds(nowMs - Date.parse(current.created));
-  return [workOf(current, nowMs), time, ...tokensOf(current)].join(' · ');
+/** What the session is at, and facts about it, the first of which also stands on a narrow screen. */
+interface Activity {
+  readonly work: string;
+  readonly facts?: readonly string[];
+  /** What the person can do about it. */
+  readonly advice?: string | undefined;
 }
+
+/** Undefined while nothing goes on. */
+function activityOf(session: ChatSession, nowMs: number): Activity | undefined {
+  const { current, lostMs, unsent, problem, queued } = session;
+  if (problem) return { work: `This conversation cannot be followed: ${problem.message}` };
+  if (lostMs !== undefined) return lostActivity(session, nowMs - lostMs);
+  const late = unsent.find(({ why }) => why !== undefined);
+  if (late) return { work: `Not sent yet: ${late.why}` };
+  if (unsent.length > 0 && !isRunning(current)) return { work: 'Sending' };
+  if (!current || isOver(current.status))
+    return queued.length > 0 ? { work: 'Waiting in the queue' } : undefined;
+  const time = seconds(nowMs - Date.parse(current.created));
+  return { work: workOf(current, nowMs), facts: [time, ...tokensOf(current)] };
+}
+
+function lostActivity({ chat: { url = '', targetWords } }: ChatSession, ms: number): Activity {
+  const start = ownCommand('start', ...targetWords);
+  return {
+    work: `Connection lost; trying again (${seconds(ms)})`,
+    // A restart of the server takes less.
+    advice:
+      ms >= STOPPED_MS && isOnThisMachine(url)
+        ? `If the server has stopped, another terminal starts it: ${start}`
+        : undefined,
+  };
+}
+
+function isOnThisMachine(url: string): boolean {
+  return URL.canParse(url) && ['127.0.0.1', 'localhost', '[::1]'].includes(new URL(url).hostname);
+}
+
+/** After this time the server may not come back by itself. */
+const STOPPED_MS = 3 * SECOND;
 
 /** What the model has written so far, by its length: servers count only at the end. */
 function tokensOf({ documents }: ChatResponse): string[] {
@@ -84,13 +117,31 @@ export class ActivityLine implements Component {
 
   render(width: number): string[] {
     const nowMs = Date.now();
-    const words = activityOf(this.#session(), nowMs);
-    if (words === undefined) return [''];
+    const activity = activityOf(this.#session(), nowMs);
+    if (activity === undefined) return [''];
+    const { work, facts = [], advice } = activity;
     const mark = SPINNER[Math.floor(nowMs / SPIN_MS) % SPINNER.length];
     const key = this.#stopKey();
     const hint = key === undefined ? '' : this.#paint('dim', ` (${key} stops it)`);
-    return ['', truncateToWidth(`${this.#paint('cyan', `${mark} ${words}`)}${hint}`, width, '…')];
+    const half = Math.ceil(width / 2);
+    const roomBeside = (beside: string) => width - visibleWidth(`${mark} ${beside}${hint}`);
+    const all = listed(facts);
+    const isWide = roomBeside(all) >= Math.min(half, visibleWidth(work));
+    const about = isWide ? all : listed(facts.slice(0, 1));
+    const shown = truncateToWidth(work, Math.max(half, roomBeside(about)), '…');
+    // What is cut ends its colour.
+    const line = `${this.#paint('cyan', `${mark} ${shown}`)}${this.#paint('cyan', about)}${hint}`;
+    const below = advice === undefined ? [] : wrapTextWithAnsi(advice, width);
+    return [
+      '',
+      truncateToWidth(line, width, '…'),
+      ...below.map((each) => this.#paint('dim', each)),
+    ];
   }
+}
+
+function listed(facts: readonly string[]): string {
+  return facts.map((fact) => ` · ${fact}`).join('');
 }
 
 const SPINNER = [...'⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏'];

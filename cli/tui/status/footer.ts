@@ -45,6 +45,8 @@ export class Footer implements Component {
       ...this.#spentParts(session),
       ...(bridge ? [basename(bridge.workspacePath)] : []),
       ...(sandbox === undefined || sandbox === 'none' ? [] : ['sandbox']),
+      // For a person who has never written here.
+      ...(session.view === undefined ? ['/help: commands and keys'] : []),
     ];
     return [this.#paint('dim', truncateToWidth(parts.map(inOneLine).join(' · '), width, '…'))];
   }

@@ -7,7 +7,7 @@ import { UndoReport } from '../../../shared/wire/undo.ts';
 import { resultText } from '../../render/result-text.ts';
 import { count } from '../../render/run.ts';
 import { progressOf } from '../../render/subagent.ts';
-import { imageNames, summaryOfArguments, summaryOfResult } from '../../render/tool.ts';
+import { imageNames, summaryOfCall, summaryOfResult } from '../../render/tool.ts';
 import type { Paint, Style } from '../../terminal/paint.ts';
 import { shortLine } from '../../terminal/short-line.ts';
 import { Cached } from './cached.ts';
@@ -32,8 +32,9 @@ function titleOf(document: Document, width: number, paint: Paint): string {
   const { metadata } = document;
   const outcome = ToolOutcome.safeParse(metadata['result']).data;
   const [style, result] = outcomeOf(outcome);
-  const name = `${paint(style, '•')} ${paint('bold', shortLine(textIn(document, 'toolName')))}`;
-  const call = `${name} ${summaryOfArguments(Object(metadata['arguments']))}`.trimEnd();
+  const toolName = textIn(document, 'toolName');
+  const name = `${paint(style, '•')} ${paint('bold', shortLine(toolName))}`;
+  const call = `${name} ${summaryOfCall(toolName, Object(metadata['arguments']))}`.trimEnd();
   // The result has what the call leaves, and a third of the line at least.
   const room = Math.max(width - visibleWidth(call), Math.floor(width / 3)) - 1;
   const end = result === '' ? '' : ` ${truncateToWidth(result, room, '…')}`;

@@ -73,7 +73,8 @@ function noteLines({ metadata }: Document, width: number, { paint, isExpanded }:
   const dim = [
     ...(checker === undefined ? [] : [`checked by ${checker}`]),
     ...(formatter === undefined ? [] : [`formatted by ${formatter}`]),
-    ...[notes.not_checked, notes.not_formatted].filter((note) => note !== undefined),
+    ...(notes.not_checked === undefined ? [] : [`not checked (${notes.not_checked})`]),
+    ...(notes.not_formatted === undefined ? [] : [`not formatted (${notes.not_formatted})`]),
   ];
   return [
     ...errors.flatMap(({ path = String(metadata['filePath']), line, column, message, source }) => {

@@ -13,11 +13,9 @@ import type { ScreenDocumentProps } from './document-props.ts';
 import { INDENT, indented, wrapped } from './lines.ts';
 
 /** The options of an open question stand in its dialog. */
-export function questionsPart({
-  document: { content, metadata },
-  look: { paint },
-}: ScreenDocumentProps): Component {
+export function questionsPart({ document, look: { paint } }: ScreenDocumentProps): Component {
   return new Cached((width) => {
+    const { content, metadata } = document;
     const { questions = [], answers } = Asked.safeParse(metadata).data ?? {};
     return [
       ...(content ? wrapped(content, width) : []),

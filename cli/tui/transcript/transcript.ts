@@ -1,6 +1,6 @@
 /** What was said: each message with its answer, the oldest first. Only what an event has changed is drawn anew. */
 import { type Component, Container } from '@earendil-works/pi-tui';
-import type { ChatResponse, ConversationView, ReadEvent } from '../../../client/index.ts';
+import type { ChatResponse, ConversationView, Document, ReadEvent } from '../../../client/index.ts';
 import { isDelta } from '../../../shared/wire/events.ts';
 import { newsOf } from '../../render/run.ts';
 import { documentPart } from './document-part.ts';
@@ -37,6 +37,11 @@ export class Transcript extends Container {
     this.#look = look;
   }
 
+  /** Of the conversation that is shown. */
+  get conversationId(): string | undefined {
+    return this.#view?.id;
+  }
+
   /** Shows the conversation after an event. A delta costs no more than its document. */
   show(view: ConversationView | undefined, event: ReadEvent | null): void {
     if (event && 'documentId' in event) {
@@ -52,7 +57,12 @@ export class Transcript extends Container {
 
   /** Words of the terminal itself, below everything that was said so far. */
   say(words: string): void {
-    this.#noteBelow([...this.#parts.keys()].at(-1), words);
+    this.#noteBelow([...this.#parts.keys()].at(-1), noticePart(words, this.#look));
+  }
+
+  /** A document, once more or of an older answer, below everything that was said so far. */
+  showBelow(document: Document, response: ChatResponse): void {
+    this.#noteBelow([...this.#parts.keys()].at(-1), documentPart(document, response, this.#look));
   }
 
   /** Says between its documents what the newest response says of itself. */
@@ -64,8 +74,7 @@ export class Transcript extends Container {
       case 'mode_update':
       case 'plan_update': {
         const words = newsOf(event);
-        // The last part is the end of the response.
-        if (words !== null) this.#noteBelow([...this.#parts.keys()].at(-2), words);
+        if (words !== null) this.#noteAbove(words);
         return;
       }
       // The server was interrupted, and took back what it had not stored.
@@ -83,11 +92,16 @@ export class Transcript extends Container {
   #sayWithdrawn(): void {
     if (this.#hasSaidWithdrawn) return;
     this.#hasSaidWithdrawn = true;
-    this.#noteBelow([...this.#parts.keys()].at(-2), WITHDRAWN);
+    this.#noteAbove(WITHDRAWN);
   }
 
-  #noteBelow(below: string | undefined, words: string): void {
-    this.#notices.push({ below, part: noticePart(words, this.#look) });
+  /** Above the last part, which is the end of the response. */
+  #noteAbove(words: string): void {
+    this.#noteBelow([...this.#parts.keys()].at(-2), noticePart(words, this.#look));
+  }
+
+  #noteBelow(below: string | undefined, part: Component): void {
+    this.#notices.push({ below, part });
     this.#arrange(this.#view, null);
   }
 

@@ -135,17 +135,31 @@ describe('a conversation in the terminal', () => {
       'One',
       '/mode Big one',
       '/mode own-mode',
-      '/modes',
+      ' /modes',
       undefined,
     ];
     const terminal = scriptTerminal({ answers });
     expect(await runChat(newChat(api, terminal), [])).toBe(0);
     expect(api.requests.map(({ body }) => Object(body))).toMatchObject([
       { mode: 'plan', messages: [{ content: 'One' }] },
-      { mode: 'own-mode', messages: [{ content: '/modes' }] },
+      { mode: 'own-mode', messages: [{ content: ' /modes' }] },
     ]);
     const screen = terminal.screen();
     expect(screen).toMatch(/Mode: ask\.\nMode: plan\.\n[\s\S]*Write \/mode and one name: agent, /);
+  });
+
+  it('sends no command that nothing knows, and a skill of the machine', async () => {
+    await using api = await startScriptedApi(SAMPLE_TAPE);
+    const skills = [{ name: 'review', callers: 'anyone' }];
+    const bridge = { id: BRIDGE_ID, connected: true, workspacePath: '/work', definitions: {} };
+    api.answers.set(`GET bridges/${BRIDGE_ID}`, { ...bridge, mcpServers: [], skills });
+    const answers = ['/help', '/review src', '/etc/hosts is wrong', undefined];
+    const terminal = scriptTerminal({ answers });
+    const chat = { ...newChat(api, terminal), bridgeId: BRIDGE_ID };
+    expect(await runChat(chat, [])).toBe(0);
+    const sent = api.requests.flatMap(({ body }) => Object(body).messages ?? []);
+    expect(sent).toMatchObject([{ content: '/review src' }, { content: '/etc/hosts is wrong' }]);
+    expect(terminal.screen()).toContain('Nothing was sent: there is no such command here');
   });
 
   it('goes on after a message that was refused', async () => {
@@ -172,6 +186,7 @@ describe('an approval', () => {
     expect(asked?.body).toMatchObject(body);
     expect(terminal.questions).toHaveLength(2);
     expect(terminal.screen()).toContain('? run_terminal_cmd needs your approval: Commands ask.');
+    expect(terminal.screen()).toContain('\nAllowed once here\n');
   });
 
   it.each([

@@ -23,6 +23,7 @@ export interface Status {
   readonly running: boolean;
   readonly url: string;
   readonly pid: number;
+  readonly started: string;
   readonly projects: {
     readonly workspaceDir: string;
     readonly bridge: { readonly state: string };

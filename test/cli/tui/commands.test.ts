@@ -54,6 +54,9 @@ it('opens the port that the person writes', async () => {
   api.answers.set(PROCESSES, { items: [SERVER] });
   await runCommand('/processes', desk());
   expect(writer.composer.getText()).toBe('/processes proc_1 ');
+  expect(said).toEqual(['Write the port behind the id of the process.']);
+  const lastLine = 'ready at http://localhost:5173/';
+  api.answers.set(PROCESSES, { items: [{ ...SERVER, lastLine }] });
   const ports = [{ port: 5173, address: 'http://127.0.0.1:4711' }];
   api.answers.set(`POST bridges/${BRIDGE_ID}/processes/proc_1/ports`, { ...SERVER, ports });
   await runCommand('/processes proc_1 5173', desk());
@@ -115,3 +118,43 @@ function viewOf(id: string, ...documents: object[]) {
     ...{ responses: [response], earlier: null, position: 0 },
   };
 }
+
+it('shows the changes that were made to files, and no others', async () => {
+  const { api, desk, session, said, shown } = await openWriter({ conversationId: CONVERSATION_ID });
+  await expect.poll(() => session.view).toBeDefined();
+  const edit = { type: 'file_edit', sequence: 1, content: '' };
+  const metadata = { filePath: 'a.ts', operation: 'edit', language: 'ts' };
+  const documents = [
+    { ...edit, id: 'doc_001', metadata },
+    { ...edit, id: 'doc_002', metadata: { ...metadata, result: { status: 'error' } } },
+    { ...edit, id: 'doc_003', type: 'text', metadata: {} },
+  ];
+  const responses = [
+    {
+      ...{ id: RESPONSE_ID, conversationId: CONVERSATION_ID, model: 'demo', created: TIME },
+      ...{ status: 'completed', metadata: {}, documents },
+    },
+  ];
+  const view = { ...session.view, responses };
+  const path = `GET conversations/${CONVERSATION_ID}/export`;
+  api.answers.set(path, { version: 1, conversation: view });
+  await runCommand('/diff', desk());
+  expect([said, shown]).toEqual([[], ['doc_001']]);
+});
+
+it('offers the models of a table that answer in chats', async () => {
+  const { api, desk, session, asked, said } = await openWriter({ choice: 'large' });
+  const model = { isDefault: false, takesImages: true };
+  const items = [
+    { ...model, id: 'large', roles: ['chat', 'fast'], contextWindow: 200_000 },
+    { ...model, id: 'vectors', roles: ['embed'] },
+  ];
+  api.answers.set('GET models', { items, passesThrough: false });
+  await runCommand('/model', desk());
+  expect(asked[0]?.items).toEqual([
+    { value: 'large', label: 'large', description: '200k tokens · images' },
+  ]);
+  expect(session.chat.model).toBe('large');
+  await runCommand('/model vectors', desk());
+  expect(said.at(-1)).toBe('There is no model vectors: /model lists them.');
+});

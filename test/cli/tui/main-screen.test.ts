@@ -83,13 +83,50 @@ describe('a change above the window', () => {
     expect((await terminal.history())[0]).toBe(SHELL);
   });
 
-  it('far up draws everything again', async () => {
+  it('far up stays as the terminal has it, and what is new is drawn below', async () => {
     const { terminal, lines, settle } = openScreen(80, 10);
     lines.push(...Array.from({ length: 300 }, (_, at) => `line ${at}`));
     await settle();
     lines.unshift('first');
+    lines.push(...Array.from({ length: 30 }, (_, at) => `more ${at}`));
     await settle();
-    expect(await terminal.history()).toEqual(lines);
+    const history = await terminal.history();
+    expect(history.slice(0, 200)).toEqual([SHELL, ...lines.slice(1, 200)]);
+    expect(history.slice(-50)).toEqual(lines.slice(-50));
+    expect(terminal.written()).not.toContain('\x1b[3J');
+  });
+
+  it('that the person asks for is drawn below, as much as there is room for', async () => {
+    const { terminal, screen, lines, settle } = openScreen(80, 10);
+    lines.push(...Array.from({ length: 300 }, (_, at) => `line ${at}`));
+    await settle();
+    lines.splice(100, 100, ...Array.from({ length: 500 }, (_, at) => `unfolded ${at}`));
+    screen.drawChanged(400);
+    const unfolded = await terminal.history();
+    expect(unfolded[0]).toBe(SHELL);
+    expect(unfolded.slice(-400)).toEqual(lines.slice(-400));
+    expect(unfolded.at(-401)).toBe('line 289');
+    lines.splice(100, 500, 'folded');
+    screen.drawChanged();
+    const folded = await terminal.history();
+    expect(folded.slice(0, -10)).toEqual(unfolded.slice(0, -10));
+    expect(folded.slice(-10)).toEqual(lines.slice(-10));
+    expect(terminal.written()).not.toContain('\x1b[3J');
+  });
+
+  it('never clears the scrollback, whatever changes', async () => {
+    const { terminal, screen, lines, settle } = openScreen(80, 10);
+    const random = seeded(7);
+    for (let step = 0; step < 60; step++) {
+      const at = Math.floor(random() * (lines.length + 1));
+      const fresh = Array.from({ length: random() * 40 }, (_, of) => `step ${step} line ${of}`);
+      lines.splice(at, random() < 0.5 ? 0 : random() * 400, ...fresh);
+      if (random() < 0.2) screen.drawChanged(random() * 500);
+      else await settle();
+      const shown = lines.slice(-10).join('\n').trimEnd();
+      expect((await terminal.screen()).endsWith(shown)).toBe(true);
+    }
+    expect(terminal.written()).not.toContain('\x1b[3J');
   });
 });
 
@@ -106,4 +143,12 @@ function openScreen(columns: number, rows: number) {
     await new Promise((resolve) => setTimeout(resolve, 150));
   };
   return { terminal, screen, lines, settle };
+}
+
+function seeded(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state * 1_103_515_245 + 12_345) % 2_147_483_648;
+    return state / 2_147_483_648;
+  };
 }

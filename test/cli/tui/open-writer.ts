@@ -19,6 +19,8 @@ export interface OpenedWriter {
   readonly session: ChatSession;
   /** What the screen has said to the person. */
   readonly said: string[];
+  /** The ids of the documents that it has shown. */
+  readonly shown: string[];
   /** What slash commands get. */
   readonly desk: () => CommandDesk;
   /** The lists that the person was asked to choose from. */
@@ -45,10 +47,11 @@ export async function openWriter({
   answerWithConversation(api, isPrivate);
   const terminal = openVirtualTerminal(columns);
   const tui = new TuiMainScreen(terminal);
-  const [said, asked]: [string[], CommandChoice[]] = [[], []];
+  const [said, shown, asked]: [string[], string[], CommandChoice[]] = [[], [], []];
   const desk = (): CommandDesk => ({
     session,
     say: (words) => void said.push(words),
+    show: (document) => void shown.push(document.id),
     write: (words) => writer.composer.write(words),
     attach: (path) => writer.attach(path),
     copy: () => {},
@@ -78,7 +81,7 @@ export async function openWriter({
   });
   const sent = () =>
     api.requests.filter(({ line }) => line === POST).map(({ body }) => textIn(body));
-  return { api, terminal, writer, session, said, asked, desk, sent };
+  return { api, terminal, writer, session, said, shown, asked, desk, sent };
 }
 
 /** The request of a message. */

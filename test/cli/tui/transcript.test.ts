@@ -92,12 +92,20 @@ const SHOWN: readonly (readonly [string, WholeDocument, readonly string[]])[] = 
     ['• undo', '  restore a', '  keep b: It was changed.'],
   ],
   [
+    'the end of work in a branch of its own',
+    {
+      type: 'tool_call',
+      metadata: { toolName: 'close_worktree', arguments: { commit: true, message: 'Fix it' } },
+    },
+    ['• close_worktree Fix it'],
+  ],
+  [
     'a subagent',
     {
       type: 'tool_call',
       metadata: {
         toolName: 'task',
-        arguments: { description: 'Look' },
+        arguments: { description: 'Look', prompt: 'Look everywhere.', subagent_type: 'explore' },
         subagent: {
           type: 'explore',
           model: 'm',
@@ -272,12 +280,12 @@ it('says that an approval, a question and a subagent wait', async () => {
   } as const;
   show({ type: 'approval_request', documentId: documentIdOf(1), ...ask });
   expect(lines().slice(3)).toEqual(['$ a', '  ? run waits for you: No rule allows it.']);
-  show(...begunEventsOf({ type: 'clarification' }, 2), {
+  show(...begunEventsOf({ type: 'clarification', content: 'First:' }, 2), {
     type: 'clarification_request',
     documentId: documentIdOf(2),
     questions: [{ id: 'a', text: 'Which?', options: [] }],
   });
-  expect(lines().slice(-2)).toEqual(['? Which?', '  ? This waits for you.']);
+  expect(lines().slice(-3)).toEqual(['First:', '? Which?', '  ? This waits for you.']);
   show(...begunEventsOf({ type: 'tool_call', metadata: { toolName: 'task' } }, 3), {
     type: 'subagent_ask',
     documentId: documentIdOf(3),

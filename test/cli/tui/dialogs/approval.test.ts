@@ -3,6 +3,7 @@ import { expect, it } from 'vitest';
 import { ClientError } from '../../../../client/index.ts';
 import { newDeferred } from '../../../../machine/deferred.ts';
 import { withCommandLast } from '../../../../shared/shown/command-last.ts';
+import { REGISTRIES } from '../../../../shared/tools/registries.ts';
 import type { Proposal } from '../../../../shared/wire/approvals.ts';
 import { BRIDGE_ID } from '../../../client/sample-tape.ts';
 import { approvalOf, commandOf, KEYS, openSlot } from './opened-slot.ts';
@@ -73,6 +74,33 @@ it('says below the call what a long yes allows', async () => {
   const { screen } = await openSlot({ asks: [long], columns: 200 });
   expect(await screen()).toContain(`A yes that lasts allows ${pattern}, in the sandbox.`);
   expect(await screen()).toMatch(/^ {2}2 Allow in this conversation$/m);
+});
+
+it('takes no answer from a person who writes a message into it', async () => {
+  const { type, wait, press, sent, screen } = await openSlot({ asks: [TEST] });
+  await wait(1_000);
+  for (const key of ['1', ' ', 'c', 'a', 'r', 't', ' ', '1', enter]) {
+    await type(key);
+    await wait(200);
+  }
+  expect(sent).toEqual([]);
+  await wait(1_000);
+  expect(await screen()).not.toContain('❯');
+  await press('1', enter);
+  expect(sent).toHaveLength(1);
+});
+
+it('asks for the package registries on a small screen, and signs each of them', async () => {
+  const permissions = REGISTRIES.map((host) => `network:${host}`);
+  const proposal = { ...commandOf('npm install'), timeLimitMs: 120_000, permissions } as Proposal;
+  const pattern = REGISTRIES.join('\n');
+  const asked = approvalOf(proposal, { lasting: { pattern, always: true } });
+  const { screen, press, sent } = await openSlot({ asks: [asked] });
+  const shown = await screen();
+  expect(shown).not.toContain('Space reads on');
+  expect(shown).toContain('3 Allow always: package registries, for every command in the sandbox');
+  await press('3', enter);
+  expect(sent).toMatchObject([{ reply: { scope: 'always', pattern } }]);
 });
 
 it('says of each pattern what it is for', async () => {
@@ -370,6 +398,7 @@ it('takes a yes only after the end of a long proposal was on the screen', async 
     await press(pageDown);
   }
   expect(seen.size).toBe(5_000);
+  expect(await screen()).not.toContain('Read to the end first');
   await press(end, enter);
   expect(sent).toHaveLength(1);
 });
