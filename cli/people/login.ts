@@ -86,7 +86,7 @@ export async function login(given: string, options: LoginOptions): Promise<void>
   await keepLogin(dir, { url, ...made, headers, privateKey: await exported(signer) });
   openTerminal(process, process.env).write(
     `Signed in at ${url} as ${shortLine(made.account)}.\n` +
-      `\`${ownCommand('start', '--to', url)}\` connects a folder, \`${ownCommand('chat', '--url', url)}\` talks to the agent.\n`,
+      `\`${ownCommand('--to', url)}\` connects the folder where you run it, and opens a chat.\n`,
   );
 }
 
