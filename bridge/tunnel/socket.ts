@@ -185,7 +185,7 @@ export class TunnelSocket {
 
 const NOT_FOUND = 404;
 /** A proxy, a firewall or a page to sign in at may answer with these too. */
-const NO_ENTRY = /^(?:3..|40[134])$/;
+const NO_ENTRY = /^(?:[23]..|40[134])$/;
 
 /** Whether the body is an error of Drawbridge's API. A server that does not end it runs into the time limit. */
 async function isOwnAnswer(response: IncomingMessage): Promise<boolean> {
