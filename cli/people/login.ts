@@ -147,7 +147,7 @@ async function showCode(server: Server, holder: Holder, signer: SessionSigner): 
   openTerminal(process, process.env).write(
     `Code         ${shortLine(code)}\n` +
       `Fingerprint  ${await fingerprintOf(signer)}\n` +
-      `On a machine that is signed in there, run \`${ownCommand('sessions', 'approve', shortLine(code))}\`, and say yes\n` +
+      `On a machine that is signed in there, run \`${ownCommand('sessions', 'approve', shortLine(code), '--url', server.url)}\`, and say yes\n` +
       `only if it shows this fingerprint. Waiting until ${shortLine(expires)}; Ctrl-C ends it.\n`,
   );
   return secret;

@@ -90,6 +90,7 @@ describe.skipIf(!HAS_TERMINALS)('a machine without a secret', () => {
   it('is let in by a person at another machine, who sees the same fingerprint', async () => {
     const ana = await invited('ana');
     const { machine, asking, code, fingerprint } = await askToBeLetIn();
+    expect(asking.stderr()).toContain(`sessions approve ${code} --url ${house.ready.url}\``);
     const unasked = await ana.run(['sessions', 'approve', code, '--url', house.ready.url]);
     expect(unasked).toMatchObject({ code: 2, stderr: expect.stringContaining('no terminal') });
     const terminal = ana.terminal(['sessions', 'approve', code, '--url', house.ready.url]);
