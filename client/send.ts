@@ -31,7 +31,7 @@ export function createSend({ url, token, fetch = globalThis.fetch }: ClientOptio
       const response = await reach(() => fetch(address, initOf(parts, bearer)), cannot, signal);
       const refusal = response.ok ? undefined : await refusalOf(response, signal);
       const isStrange = refusal?.code === 'BAD_ANSWER';
-      if (isStrange && !wasReached && NO_ENTRY.has(response.status))
+      if (isStrange && !wasReached && NO_ENTRY.test(`${response.status}`))
         throw wrongAddress(url, refusal);
       wasReached ||= !isStrange;
       if (refusal) throw refusal;
@@ -52,7 +52,7 @@ export function createSend({ url, token, fetch = globalThis.fetch }: ClientOptio
 }
 
 /** Statuses with which a proxy, a firewall or a page to sign in at answers, and so does another server. */
-const NO_ENTRY: ReadonlySet<number> = new Set([401, 403, 404]);
+const NO_ENTRY = /^(?:3..|40[134])$/;
 
 function wrongAddress(url: string, cause: ClientError): ClientError {
   const { status = 0, traceId } = cause;

@@ -153,7 +153,7 @@ export class TunnelSocket {
   /** The server answered the handshake with an HTTP status instead of a socket. */
   async #turnAway(response: IncomingMessage): Promise<void> {
     const { statusCode: status = 0 } = response;
-    if (!NO_ENTRY.has(status)) return this.#fail(`the server answered ${status}`);
+    if (!NO_ENTRY.test(`${status}`)) return this.#fail(`the server answered ${status}`);
     const { url, wasWelcomed } = this.#config;
     if (await isOwnAnswer(response)) {
       this.#isOfToken = status !== NOT_FOUND;
@@ -185,7 +185,7 @@ export class TunnelSocket {
 
 const NOT_FOUND = 404;
 /** A proxy, a firewall or a page to sign in at may answer with these too. */
-const NO_ENTRY: ReadonlySet<number> = new Set([401, 403, NOT_FOUND]);
+const NO_ENTRY = /^(?:[23]..|40[134])$/;
 
 /** Whether the body is an error of Drawbridge's API. A server that does not end it runs into the time limit. */
 async function isOwnAnswer(response: IncomingMessage): Promise<boolean> {

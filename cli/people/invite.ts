@@ -6,7 +6,7 @@ import { printableLine } from '../../shared/text/plain-sight.ts';
 import { MINUTE } from '../../shared/units.ts';
 import { CLI_LIMITS } from '../limits.ts';
 import { parseAccount } from '../target/account-name.ts';
-import { addLocationOptions } from '../target/location-options.ts';
+import { addLocationOptions, locationWordsOf } from '../target/location-options.ts';
 import { type OperatorOptions, serverOf } from '../target/operator.ts';
 import { findTarget, type TargetOptions } from '../target/target.ts';
 import { ownCommand } from '../terminal/own-command.ts';
@@ -42,7 +42,18 @@ async function invite(account: string | undefined, options: InviteOptions): Prom
   terminal.writeOut(`${printed}\n`);
   showQr(terminal, printed);
   terminal.write(`On that machine: ${ownCommand('login', 'LINK')}\n`);
-  terminal.write(`To take it back: ${ownCommand('invitations', 'revoke', shortLine(id))}\n`);
+  const role = account === undefined ? [] : ['--operator'];
+  const revoke = ownCommand('invitations', 'revoke', shortLine(id), ...role, ...wordsOf(options));
+  terminal.write(`To take it back: ${revoke}\n`);
+}
+
+/** The options, as words for a command that finds the same server. */
+function wordsOf({ url, secretFile, tokenFile, ...location }: InviteOptions): string[] {
+  const files = { url, 'secret-file': secretFile, 'token-file': tokenFile };
+  const named = Object.entries(files).flatMap(([name, value]) =>
+    value ? [`--${name}`, value] : [],
+  );
+  return [...named, ...locationWordsOf(location)];
 }
 
 /** The server's operator acts for any account. */

@@ -86,7 +86,7 @@ export async function login(given: string, options: LoginOptions): Promise<void>
   await keepLogin(dir, { url, ...made, headers, privateKey: await exported(signer) });
   openTerminal(process, process.env).write(
     `Signed in at ${url} as ${shortLine(made.account)}.\n` +
-      `\`${ownCommand('start', '--to', url)}\` connects a folder, \`${ownCommand('chat', '--url', url)}\` talks to the agent.\n`,
+      `\`${ownCommand('--to', url)}\` connects the folder where you run it, and opens a chat.\n`,
   );
 }
 
@@ -147,7 +147,7 @@ async function showCode(server: Server, holder: Holder, signer: SessionSigner): 
   openTerminal(process, process.env).write(
     `Code         ${shortLine(code)}\n` +
       `Fingerprint  ${await fingerprintOf(signer)}\n` +
-      `On a machine that is signed in there, run \`${ownCommand('sessions', 'approve', shortLine(code))}\`, and say yes\n` +
+      `On a machine that is signed in there, run \`${ownCommand('sessions', 'approve', shortLine(code), '--url', server.url)}\`, and say yes\n` +
       `only if it shows this fingerprint. Waiting until ${shortLine(expires)}; Ctrl-C ends it.\n`,
   );
   return secret;

@@ -40,15 +40,22 @@ export function registerHere(program: Command, programs: Programs): void {
         'continue',
       ),
     );
-  addServerOptions(here).action((words: string[], options: HereOptions) =>
-    chatHere(words, options, programs),
-  );
+  addServerOptions(here)
+    .option(...TO)
+    .action((words: string[], options: HereOptions) => chatHere(words, options, programs));
   const start = program
     .command('start')
     .description('Connect this folder to the server in the background, and start it if none runs');
-  start.option('--to <url>', 'a Drawbridge elsewhere, where this machine is signed in', parseUrl);
-  addServerOptions(start).action((options: FolderOptions) => startHere(options, programs));
+  addServerOptions(start)
+    .option(...TO)
+    .action((options: FolderOptions) => startHere(options, programs));
 }
+
+const TO = [
+  '--to <url>',
+  'a Drawbridge elsewhere, where this machine is signed in',
+  parseUrl,
+] as const;
 
 /** Adds the options that name the folder and its server. */
 export function addServerOptions(command: Command): Command {

@@ -60,8 +60,9 @@ export async function joinServer({
   }
   const notices: string[] = [];
   const { signal } = new AbortController(); // Ctrl-C ends this command at once.
+  const options = { port, terminal, asksModel: to === undefined };
   const settings = async () =>
-    await readStartSettings({ port, terminal }, (line) => notices.push(line), signal);
+    await readStartSettings(options, (line) => notices.push(line), signal);
   const launch = { place, programs, settings };
   let instance = await joinOrStart(launch);
   let server = await statusOf(instance.control);

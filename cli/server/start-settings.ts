@@ -25,6 +25,8 @@ export interface StartOptions {
   readonly json?: boolean;
   /** Of the command, where it has one: two keyboards would share what is typed. */
   readonly terminal?: Terminal;
+  /** False where the folder's server is elsewhere: it has its own models, so no person is asked for one. */
+  readonly asksModel?: boolean;
 }
 
 /**
@@ -33,12 +35,12 @@ export interface StartOptions {
  * @throws {LocalError} if a setting is wrong, or a key cannot be had. @throws {Interrupted} at Ctrl-C.
  */
 export async function readStartSettings(
-  { port, json = false, terminal }: StartOptions,
+  { port, json = false, terminal, asksModel = true }: StartOptions,
   onNotice: (line: string) => void,
   signal: AbortSignal,
 ): Promise<StartSettings> {
   let settings = await readSettings(process.env, { port });
-  if (!settings.isModelChosen) {
+  if (asksModel && !settings.isModelChosen) {
     const asked = terminal ?? openTerminal(process, process.env, { machine: json });
     await chooseModel(asked, process.env, signal);
     settings = await readSettings(process.env, { port });

@@ -36,6 +36,7 @@ byId('ask').addEventListener('submit', async (event) => {
   }
   await list();
 });
+byId('send').disabled = false;
 
 async function list() {
   const { items } = await client.listConversations();

@@ -1,4 +1,7 @@
-/** The backend of a web app whose users talk to the agent. It runs on Workers, and on Node by `@hono/node-server`. */
+/**
+ * The backend of a web app whose users talk to the agent. It runs on Workers, and on Node by `@hono/node-server`:
+ * `serve({ fetch: (request) => app.fetch(request, process.env) })`.
+ */
 import { Hono } from 'hono';
 import { getCookie } from 'hono/cookie';
 

@@ -204,7 +204,7 @@ describe('a request', () => {
       body: 'Bad gateway',
       error: { code: 'BAD_ANSWER', status: 502 },
     },
-    ...[401, 403, 404].map((status) => ({
+    ...[302, 401, 403, 404].map((status) => ({
       name: `a ${status} of another server`,
       status,
       body: '<html>No</html>',

@@ -4,6 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { extname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import backend from '../../client/examples/app.ts';
@@ -49,6 +50,10 @@ describe('the example of a web app', () => {
           const context = await browser.newContext();
           await context.addCookies([{ name: 'session', value: user, url: app.origin }]);
           const page = await context.newPage();
+          await page.route('**/agent-token', async (route) => {
+            await sleep(2_000); // Nobody can ask before the page has a token.
+            await route.continue();
+          });
           await page.goto(`${app.origin}/app.html`);
           const ask = async (content: string) => {
             await page.fill('[name=content]', content);

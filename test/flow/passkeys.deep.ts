@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { NO_CHROMIUM, startBrowser } from '../browser/chromium.ts';
-import { accessibilityFaults, PATIENCE_MS } from '../browser/web-page.ts';
+import { accessibilityFaults, LAPTOP, PATIENCE_MS, PHONE } from '../browser/web-page.ts';
 import { oneHouse } from './one-house.ts';
 import { invitation, newMachine, signInWith } from './other-machine.ts';
 
@@ -19,8 +19,8 @@ afterAll(() => browser?.close());
 const byName = (link: string) => link.replace('127.0.0.1', 'localhost');
 
 /** A browser whose authenticator answers at once, as if its person always touched it. */
-async function openBrowser() {
-  const context = await browser.newContext({ locale: 'en-GB' });
+async function openBrowser(viewport = LAPTOP) {
+  const context = await browser.newContext({ viewport, locale: 'en-GB' });
   context.setDefaultTimeout(PATIENCE_MS);
   const page = await context.newPage();
   const cdp = await context.newCDPSession(page);
@@ -149,8 +149,8 @@ describe.skipIf(NO_CHROMIUM)(`a passkey ${NO_CHROMIUM ?? ''}`, () => {
     }
   });
 
-  it('is offered to nobody who signs in after its person, in the same tab or in another one', async () => {
-    const { context, page } = await openBrowser();
+  it('is offered on a phone, and to nobody who signs in after its person, in the same tab or in another one', async () => {
+    const { context, page } = await openBrowser(PHONE);
     const second = await context.newPage();
     page.on('dialog', (dialog) => void dialog.accept());
     await second.goto(byName(one.house.ready.url));

@@ -33,13 +33,13 @@ async function connect(machine: Machine, folder: string) {
 }
 
 describe('a new developer', () => {
-  it('gets from the invitation to an answer in two folders by three commands', async () => {
+  it('gets from the invitation to an answer by two commands, and in another folder by one more', async () => {
     const machine = await invited('ana');
+    onTestFinished(async () => void (await machine.run(['stop'])));
     const [one, two] = [machine.folder('one'), machine.folder('two')];
-    await connect(machine, one);
-    await connect(machine, two);
+    const at = ['--to', house.ready.url, '--port', '0'];
     for (const folder of [one, two]) {
-      const { stdout, code } = await machine.run(['chat', 'list the files here'], folder);
+      const { stdout, code } = await machine.run([...at, '-p', 'list the files here'], folder);
       expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining('of-') });
       expect(stdout).toContain(folder === one ? 'of-one.txt' : 'of-two.txt');
       expect(stdout).not.toContain(folder === one ? 'of-two.txt' : 'of-one.txt');
@@ -68,6 +68,14 @@ describe('a new developer', () => {
   });
 });
 
+it.skipIf(!HAS_TERMINALS)('a machine of a server elsewhere is asked for no model', async () => {
+  const ana = await invited('ana');
+  onTestFinished(async () => void (await ana.run(['stop'])));
+  const words = ['start', '--to', house.ready.url, '--port', '0'];
+  const terminal = ana.terminal(words, ana.folder('work'));
+  await expect.poll(terminal.screen).toContain('Connected to');
+});
+
 describe.skipIf(!HAS_TERMINALS)('a machine without a secret', () => {
   async function askToBeLetIn() {
     const machine = newMachine();
@@ -82,6 +90,7 @@ describe.skipIf(!HAS_TERMINALS)('a machine without a secret', () => {
   it('is let in by a person at another machine, who sees the same fingerprint', async () => {
     const ana = await invited('ana');
     const { machine, asking, code, fingerprint } = await askToBeLetIn();
+    expect(asking.stderr()).toContain(`sessions approve ${code} --url ${house.ready.url}\``);
     const unasked = await ana.run(['sessions', 'approve', code, '--url', house.ready.url]);
     expect(unasked).toMatchObject({ code: 2, stderr: expect.stringContaining('no terminal') });
     const terminal = ana.terminal(['sessions', 'approve', code, '--url', house.ready.url]);

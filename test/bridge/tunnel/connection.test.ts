@@ -229,7 +229,7 @@ describe('the connection ends for good', () => {
     expect(heard).not.toHaveBeenCalled();
   });
 
-  test.each([401, 403, 404])(
+  test.each([200, 301, 302, 401, 403, 404])(
     'when something else than Drawbridge answers the first attempt with %i',
     async (status) => {
       tunnel.turnAway(status);

@@ -29,8 +29,10 @@ async function newInvite(): Promise<string[]> {
 }
 
 it('prints the link alone into a pipe', async () => {
-  const { code, stdout, stderr } = await callDrawbridge(await newInvite());
+  const [command = '', ...place] = await newInvite();
+  const { code, stdout, stderr } = await callDrawbridge([command, ...place]);
   expect({ code, stdout }).toEqual({ code: 0, stdout: `${LINK}\n` });
+  expect(stderr).toContain(`invitations revoke inv_${'x'.repeat(16)} ${place.join(' ')}\n`);
   expect(stderr).not.toContain('█');
 });
 
