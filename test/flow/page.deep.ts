@@ -262,13 +262,14 @@ describe.skipIf(NO_CHROMIUM)(`the page ${NO_CHROMIUM ?? ''}`, () => {
     await page.selectOption('[name=mode]', 'plan');
     await device.say('plan it');
     await page.click('.plan-card button:has-text("Edit")');
-    await page.fill('.plan-card ol input >> nth=1', 'Do two, but better');
+    await page.fill('.plan-card ol textarea >> nth=1', 'Do two, but better');
     await page.click('.plan-card [aria-label="Move up"] >> nth=1');
     await page.click('button:has-text("Save") >> nth=0');
     await page.waitForSelector('.plan-card .todos li:first-child:has-text("Do two, but better")');
     await page.click('button:has-text("Carry out the plan")');
     await device.sees('Half done.');
     await page.waitForSelector('.pinned:has-text("1/2")');
+    await page.waitForSelector('.document.todo_update .completed:has-text("Do one")');
     expect(device.faults).toEqual([]);
     await device.context.close();
   });
