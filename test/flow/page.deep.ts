@@ -365,6 +365,39 @@ describe.skipIf(NO_CHROMIUM)(`the page ${NO_CHROMIUM ?? ''}`, () => {
     await device.context.close();
   });
 
+  it('opens and talks where the storage is full', async () => {
+    one.answerWith(() => ({ text: 'Heard all the same.' }));
+    const device = await openDevice(browser, here());
+    const { page, context } = device;
+    await page.evaluate('navigator.serviceWorker.ready.then(() => 0)');
+    const devtools = await context.newCDPSession(page);
+    const origin = one.house.ready.url;
+    await devtools.send('Storage.overrideQuotaForOrigin', { origin, quotaSize: 1 });
+    await page.reload();
+    await device.go('#/new');
+    await device.say('no room');
+    await device.sees('Heard all the same.');
+    expect(device.faults).toEqual([]);
+    await context.close();
+  });
+
+  it('works until it is closed where the browser refuses its storage', async () => {
+    one.answerWith(() => ({ text: 'Heard without a memory.' }));
+    const { client, url } = here();
+    const context = await browser.newContext({ locale: 'en-GB' });
+    await context.addInitScript(REFUSE_STORAGE);
+    const page = await context.newPage();
+    await page.goto(`${url}/#join=${(await client.createInvitation()).secret}`);
+    await page.click('.top a >> nth=0');
+    await page.fill('.composer textarea', 'remember nothing');
+    await page.click('.composer button[type=submit]');
+    await page.waitForSelector('.messages:has-text("Heard without a memory.")');
+    await page.evaluate("location.hash = '#/settings'");
+    await page.click('label:has-text("Dark")');
+    expect(await page.getAttribute('html', 'data-theme')).toBe('dark');
+    await context.close();
+  });
+
   it('keeps nothing of one account for the next one, in no tab', async () => {
     one.answerWith(() => ({ text: 'For A alone.' }));
     const device = await openDevice(browser, here());
@@ -426,6 +459,12 @@ describe.skipIf(NO_CHROMIUM)(`the page ${NO_CHROMIUM ?? ''}`, () => {
     },
   );
 });
+
+/** In the page, before its scripts: as where a person blocks all cookies. */
+const REFUSE_STORAGE = `
+  const refuse = () => { throw new DOMException('refused', 'SecurityError'); };
+  Object.defineProperty(globalThis, 'localStorage', { get: refuse });
+  IDBFactory.prototype.open = refuse;`;
 
 /** In the page: what its store of read conversations has. */
 const KEPT = `new Promise((resolve, reject) => {

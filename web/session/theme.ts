@@ -8,12 +8,12 @@ export function chosenTheme(): string {
   return readText(KEY) || 'system';
 }
 
-/** Shows the page in the chosen colours. Call it once at the start. */
-export function applyTheme(): void {
-  document.documentElement.dataset['theme'] = chosenTheme();
+/** Shows the page in these colours. Call it once at the start. */
+export function applyTheme(theme = chosenTheme()): void {
+  document.documentElement.dataset['theme'] = theme;
 }
 
 export function chooseTheme(theme: string): void {
   keepText(KEY, theme);
-  applyTheme();
+  applyTheme(theme);
 }
