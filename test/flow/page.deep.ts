@@ -3,8 +3,9 @@ import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readEnrolment } from '../../client/index.ts';
+import { startBufferingProxy } from '../browser/buffering-proxy.ts';
 import { NO_CHROMIUM, startBrowser } from '../browser/chromium.ts';
-import { accessibilityFaults, openDevice, PHONE } from '../browser/web-page.ts';
+import { accessibilityFaults, openDevice, PATIENCE_MS, PHONE } from '../browser/web-page.ts';
 import { runDrawbridge } from '../cli/drawbridge.ts';
 import { workerdOf } from './house.ts';
 import { oneHouse } from './one-house.ts';
@@ -362,6 +363,21 @@ describe.skipIf(NO_CHROMIUM)(`the page ${NO_CHROMIUM ?? ''}`, () => {
     await late?.waitForSelector('.sign-in [role=alert]:has-text("has run out")');
     await late?.close();
     expect(device.faults).toEqual([]);
+    await device.context.close();
+  });
+
+  it('shows what is there through a proxy that holds streams back', async () => {
+    one.answerWith(() => ({ text: 'Word. '.repeat(100), delayMs: 200 }));
+    await using proxy = await startBufferingProxy(one.house.ready.url);
+    await one.house.client.sendMessage({ messages: [{ role: 'user', content: 'before' }] });
+    const device = await openDevice(browser, { ...here(), url: proxy.url });
+    await device.page.waitForSelector('.list a:has-text("before")');
+    await device.go('#/new');
+    await device.page.waitForSelector('.composer [name=bridge]');
+    await device.say('through a proxy');
+    await expect
+      .poll(() => device.page.textContent('.messages'), { timeout: PATIENCE_MS })
+      .toMatch(/(?:Word\.\s*){100}/);
     await device.context.close();
   });
 

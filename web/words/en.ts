@@ -117,7 +117,7 @@ export const thread = {
   undo: 'Undo',
   undoHelp: 'Take back what this answer changed in files',
   undoLead: 'This undo would change:',
-  undoNothing: 'This answer changed nothing that can be undone.',
+  undoNothing: 'This answer changed nothing to undo.',
   undoNow: 'Undo',
   status: {
     queued: 'Queued',
