@@ -531,19 +531,13 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...['shared', 'web/route.ts', 'web/words', 'preact'],
     ...['streaming-markdown', 'uqr'],
   ],
-  'web/parts/last-choice.ts': [],
+  'web/parts/storage.ts': [],
   'web/session': [
-    ...[
-      'client/index.ts',
-      'shared',
-      'web/parts/last-choice.ts',
-      'web/words',
-      'idb-keyval',
-      'preact',
-    ],
+    ...['client/index.ts', 'shared', 'web/parts/storage.ts', 'web/words', 'idb-keyval', 'preact'],
   ],
   'web/store': [
     ...['client/index.ts', 'shared', 'web/later.tsx', 'web/live.ts', 'web/session'],
+    'web/parts/storage.ts',
     ...['idb-keyval', 'preact'],
   ],
   'web/conversations': [
@@ -564,7 +558,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
   'web/composer': [
     ...['client/index.ts', 'shared', 'web/conversations', 'web/live.ts', 'web/parts'],
-    'web/parts/last-choice.ts',
+    'web/parts/storage.ts',
     ...['web/route.ts', 'web/store', 'web/words', 'preact'],
   ],
   'web/thread': [

@@ -210,11 +210,14 @@ function NewConversation({ account }: { readonly account: PageAccount }) {
         <h1>{words.newConversation}</h1>
       </header>
       <div class="fill">
-        {account.bridges.length === 0 && account.link === 'live' && (
-          <p class="hint">
-            {words.noMachines} <code>drawbridge</code>
-          </p>
-        )}
+        {account.bridges.length === 0 &&
+          (account.link === 'live' ? (
+            <p class="hint">
+              {words.noMachines} <code>drawbridge</code>
+            </p>
+          ) : (
+            <p class="hint">{words.connecting}</p>
+          ))}
       </div>
       <Composer account={account} />
     </section>

@@ -4,7 +4,7 @@ import './main.css';
 import { App } from './app.tsx';
 import { colourWith } from './parts/colours.ts';
 import { openOffline } from './session/offline.ts';
-import { applyTheme } from './settings/theme.tsx';
+import { applyTheme } from './session/theme.ts';
 
 colourWith(() => import('../shared/shown/highlight.ts'));
 applyTheme();

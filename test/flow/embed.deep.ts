@@ -191,7 +191,7 @@ describe.skipIf(NO_CHROMIUM)(`<drawbridge-thread> ${NO_CHROMIUM ?? ''}`, () => {
     const { conversationId } = await one.house.client.sendMessage(text('from elsewhere'));
     const { page, embed, set, say, sees, faults, close } = await openApp();
     await embed({ conversation: conversationId }, 'undefined');
-    await sees('needs the address of a server and a token');
+    await sees('needs its properties `server` and `token`');
     await set('token', 'wrong');
     await sees(/token/i);
     await page.click('button:has-text("Try again")');

@@ -101,6 +101,43 @@ describe.skipIf(NO_CHROMIUM)(`the page's list, thread and composer ${NO_CHROMIUM
     await context.close();
   });
 
+  it('on a phone what can be tapped looks like it, and nothing is cut or pushed aside', async () => {
+    one.answerWith(() => ({ text: 'Word. '.repeat(200), delayMs: 40 }));
+    const { client, ready, workspace } = one.house;
+    const context = await browser.newContext({ viewport: PHONE, hasTouch: true, isMobile: true });
+    const page = await context.newPage();
+    await page.goto(`${ready.url}/#join=${(await client.createInvitation()).secret}`);
+    await page.waitForSelector('.frame');
+    const boxOf = async (selector: string) => {
+      const box = await page.locator(selector).boundingBox();
+      if (!box) throw new Error(`${selector} is not there`);
+      return box;
+    };
+    const borders = await page
+      .locator('.top a')
+      .evaluateAll((links: readonly Box[]) => links.map(({ clientLeft }) => clientLeft));
+    expect(borders).toEqual([1, 1, 1]);
+    for (const nth of [0, 1, 2])
+      expect((await boxOf(`.top a >> nth=${nth}`)).height).toBeGreaterThanOrEqual(TAPPED_PX);
+    await page.click('.top a >> nth=0');
+    await page.waitForSelector(`.composer code:has-text("${workspace}")`);
+    await page.fill('.composer textarea', 'talk');
+    await page.click('.composer button[type=submit]');
+    await page.waitForSelector('.text:has-text("Word.")');
+    // The title has a row of its own, and the folder with its rules the other one.
+    expect((await boxOf('.bar')).height).toBeLessThanOrEqual(2.5 * TAPPED_PX);
+    await page.click('.bar summary');
+    await page.waitForSelector(`.bar details:has-text("${workspace}")`);
+    await page.click('.bar summary');
+    await page.fill('.composer textarea', 'and then');
+    const rows = new Set<number>();
+    for (const name of ['Send now', 'Stop', 'Queue'])
+      rows.add((await boxOf(`.sending button:has-text("${name}")`)).y);
+    expect(rows.size).toBe(1);
+    await page.click('.sending button:has-text("Stop")');
+    await context.close();
+  });
+
   it('subagents stand folded below their conversation, and stop there and in the thread', async () => {
     const { page } = device;
     const task = (name: string) => ({
@@ -166,7 +203,8 @@ describe.skipIf(NO_CHROMIUM)(`the page's list, thread and composer ${NO_CHROMIUM
     await page.click('.took button:has-text("Undo")');
     // The rule for writing holds for the preview as well, and nothing that asks is hidden.
     await page.click('.thread .ask button:has-text("Allow once")');
-    await page.waitForSelector('.undo:has-text("u.txt")');
+    await page.waitForSelector('.undo .code:has-text("-x")');
+    expect(await page.textContent('.undo')).toContain('u.txt');
     const exchanges = async () => await page.locator('.exchange').count();
     await expect.poll(exchanges).toBe(1);
     expect(await page.textContent('.messages')).not.toContain('Preview:');
@@ -294,9 +332,14 @@ describe.skipIf(NO_CHROMIUM)(`the page's list, thread and composer ${NO_CHROMIUM
   });
 });
 
+/** The least height of what a finger hits, in CSS pixels. */
+const TAPPED_PX = 44;
+
 interface Box {
   readonly scrollWidth?: number;
   readonly clientWidth?: number;
+  /** The width of its border. */
+  readonly clientLeft?: number;
 }
 
 /** A PNG of one pixel. */

@@ -3,8 +3,9 @@ import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readEnrolment } from '../../client/index.ts';
+import { startBufferingProxy } from '../browser/buffering-proxy.ts';
 import { NO_CHROMIUM, startBrowser } from '../browser/chromium.ts';
-import { accessibilityFaults, openDevice, PHONE } from '../browser/web-page.ts';
+import { accessibilityFaults, openDevice, PATIENCE_MS, PHONE } from '../browser/web-page.ts';
 import { runDrawbridge } from '../cli/drawbridge.ts';
 import { workerdOf } from './house.ts';
 import { oneHouse } from './one-house.ts';
@@ -262,13 +263,14 @@ describe.skipIf(NO_CHROMIUM)(`the page ${NO_CHROMIUM ?? ''}`, () => {
     await page.selectOption('[name=mode]', 'plan');
     await device.say('plan it');
     await page.click('.plan-card button:has-text("Edit")');
-    await page.fill('.plan-card ol input >> nth=1', 'Do two, but better');
+    await page.fill('.plan-card ol textarea >> nth=1', 'Do two, but better');
     await page.click('.plan-card [aria-label="Move up"] >> nth=1');
     await page.click('button:has-text("Save") >> nth=0');
     await page.waitForSelector('.plan-card .todos li:first-child:has-text("Do two, but better")');
     await page.click('button:has-text("Carry out the plan")');
     await device.sees('Half done.');
     await page.waitForSelector('.pinned:has-text("1/2")');
+    await page.waitForSelector('.document.todo_update .completed:has-text("Do one")');
     expect(device.faults).toEqual([]);
     await device.context.close();
   });
@@ -364,6 +366,54 @@ describe.skipIf(NO_CHROMIUM)(`the page ${NO_CHROMIUM ?? ''}`, () => {
     await device.context.close();
   });
 
+  it('shows what is there through a proxy that holds streams back', async () => {
+    one.answerWith(() => ({ text: 'Word. '.repeat(100), delayMs: 200 }));
+    await using proxy = await startBufferingProxy(one.house.ready.url);
+    await one.house.client.sendMessage({ messages: [{ role: 'user', content: 'before' }] });
+    const device = await openDevice(browser, { ...here(), url: proxy.url });
+    await device.page.waitForSelector('.list a:has-text("before")');
+    await device.go('#/new');
+    await device.page.waitForSelector('.composer [name=bridge]');
+    await device.say('through a proxy');
+    await expect
+      .poll(() => device.page.textContent('.messages'), { timeout: PATIENCE_MS })
+      .toMatch(/(?:Word\.\s*){100}/);
+    await device.context.close();
+  });
+
+  it('opens and talks where the storage is full', async () => {
+    one.answerWith(() => ({ text: 'Heard all the same.' }));
+    const device = await openDevice(browser, here());
+    const { page, context } = device;
+    await page.evaluate('navigator.serviceWorker.ready.then(() => 0)');
+    const devtools = await context.newCDPSession(page);
+    const origin = one.house.ready.url;
+    await devtools.send('Storage.overrideQuotaForOrigin', { origin, quotaSize: 1 });
+    await page.reload();
+    await device.go('#/new');
+    await device.say('no room');
+    await device.sees('Heard all the same.');
+    expect(device.faults).toEqual([]);
+    await context.close();
+  });
+
+  it('works until it is closed where the browser refuses its storage', async () => {
+    one.answerWith(() => ({ text: 'Heard without a memory.' }));
+    const { client, url } = here();
+    const context = await browser.newContext({ locale: 'en-GB' });
+    await context.addInitScript(REFUSE_STORAGE);
+    const page = await context.newPage();
+    await page.goto(`${url}/#join=${(await client.createInvitation()).secret}`);
+    await page.click('.top a >> nth=0');
+    await page.fill('.composer textarea', 'remember nothing');
+    await page.click('.composer button[type=submit]');
+    await page.waitForSelector('.messages:has-text("Heard without a memory.")');
+    await page.evaluate("location.hash = '#/settings'");
+    await page.click('label:has-text("Dark")');
+    expect(await page.getAttribute('html', 'data-theme')).toBe('dark');
+    await context.close();
+  });
+
   it('keeps nothing of one account for the next one, in no tab', async () => {
     one.answerWith(() => ({ text: 'For A alone.' }));
     const device = await openDevice(browser, here());
@@ -425,6 +475,12 @@ describe.skipIf(NO_CHROMIUM)(`the page ${NO_CHROMIUM ?? ''}`, () => {
     },
   );
 });
+
+/** In the page, before its scripts: as where a person blocks all cookies. */
+const REFUSE_STORAGE = `
+  const refuse = () => { throw new DOMException('refused', 'SecurityError'); };
+  Object.defineProperty(globalThis, 'localStorage', { get: refuse });
+  IDBFactory.prototype.open = refuse;`;
 
 /** In the page: what its store of read conversations has. */
 const KEPT = `new Promise((resolve, reject) => {

@@ -152,6 +152,28 @@ describe.skipIf(NO_CHROMIUM)(`the parts of the page in Chromium ${NO_CHROMIUM ??
     expect(await tab.textContent('.output pre')).toMatch(/^line 9\n/);
   });
 
+  it('turns no letters around, in prose and in code', async () => {
+    await show('Markdown', { text: 'see \u202egnp.exe and \u2067\u05d0\u2069', isOpen: false });
+    expect(await tab.textContent('.markdown')).toBe('see \ufffdgnp.exe and \u2067\u05d0\u2069');
+    const text = 'if (isAdmin) \u2066// check\u2069 \u202e';
+    await show('Code', { text, language: 'ts', isOpen: true });
+    expect(await tab.textContent('.code-text code')).toBe(
+      'if (isAdmin) \ufffd// check\ufffd \ufffd',
+    );
+  });
+
+  it('breaks no line number where there is little room', async () => {
+    const oldString = 'a long line of words '.repeat(20);
+    await show('DiffRows', {
+      hunks: [{ startLine: 1_234, endLine: 1_234, oldString, newString: 'x' }],
+    });
+    const heights = await tab.$eval('main', (main) => {
+      main.style.cssText = 'container-type: inline-size; width: 300px';
+      return [...main.querySelectorAll('tr')].map((row) => row.getBoundingClientRect().height);
+    });
+    expect(heights[1]).toBeLessThan(30);
+  });
+
   it('shows the end of an output that grows', async () => {
     const lines = (count: number) => Array.from({ length: count }, (_, at) => `${at}`).join('\n');
     await show('Output', { text: lines(500), isOpen: true });

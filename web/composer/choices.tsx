@@ -1,9 +1,10 @@
 /** The choices beside the text: the machine, the mode and the model. */
 import { useEffect, useState } from 'preact/hooks';
 import { ClientError } from '../../client/index.ts';
+import { inOneLine } from '../../shared/text/plain-sight.ts';
 import { folderName } from '../conversations/folder-name.ts';
 import { useLive } from '../live.ts';
-import { keepChoice, lastChoice } from '../parts/last-choice.ts';
+import { keepText, readText } from '../parts/storage.ts';
 import { LIST, type PageAccount } from '../store/account.ts';
 import { shortTime } from '../words/short.ts';
 import { words } from '../words/words.ts';
@@ -23,7 +24,7 @@ function Choice(props: ChoiceProps) {
 }
 
 function Options({ name, label, options, onChoice }: ChoiceProps) {
-  const last = lastChoice(name);
+  const last = readText(`last ${name}`);
   const known = options.some(([value]) => value === last) ? last : (options[0]?.[0] ?? '');
   useEffect(() => onChoice?.(known), []);
   return (
@@ -31,7 +32,7 @@ function Options({ name, label, options, onChoice }: ChoiceProps) {
       name={name}
       aria-label={label}
       onChange={({ currentTarget: { value } }) => {
-        keepChoice(name, value);
+        keepText(`last ${name}`, value);
         onChoice?.(value);
       }}
     >
@@ -80,11 +81,17 @@ export function Modes({ account, bridgeId }: Props & AtBridge) {
   return <Choice name="mode" label={words.mode} options={options} />;
 }
 
-/** Says before a message is sent that its machine is away. */
-export function MachineState({ account, bridgeId }: Props & AtBridge) {
+/** Says before a message is sent that its machine is away, and in which folder a new conversation works. */
+export function MachineState({
+  account,
+  bridgeId,
+  isNew,
+}: Props & AtBridge & { readonly isNew: boolean }) {
   useLive(account.live, LIST);
   const bridge = account.bridgeOf(bridgeId ?? null);
-  if (!bridge || bridge.connected || account.link !== 'live') return null;
+  if (!bridge) return null;
+  if (bridge.connected || account.link !== 'live')
+    return isNew ? <code class="hint">{inOneLine(bridge.workspacePath)}</code> : null;
   return (
     <p class="hint" role="status">
       {words.machineAway(folderName(bridge.workspacePath), shortTime(bridge.lastConnected))}{' '}
@@ -103,9 +110,13 @@ export function Models({ account }: Props) {
 }
 
 export function Machines({ account, onChoice }: Props & Pick<Required<ChoiceProps>, 'onChoice'>) {
-  const options = account.bridges.map(({ id, workspacePath, connected }) => {
+  const names = account.bridges.map(({ workspacePath }) => folderName(workspacePath));
+  const options = account.bridges.map(({ id, workspacePath, connected }, index) => {
+    const name = names[index] ?? '';
+    // Paths distinguish two folders of one name.
+    const isAlone = names.indexOf(name) === names.lastIndexOf(name);
     const state = connected ? '' : ` (${words.isOffline})`;
-    return [id, `${folderName(workspacePath)}${state}`] as const;
+    return [id, `${isAlone ? name : inOneLine(workspacePath)}${state}`] as const;
   });
   if (options.length === 0) return null;
   return <Choice name="bridge" label={words.machine} options={options} onChoice={onChoice} />;

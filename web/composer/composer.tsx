@@ -2,6 +2,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { type ChatInput, ClientError, type FoundFile } from '../../client/index.ts';
 import { useLive } from '../live.ts';
+import { keepText } from '../parts/storage.ts';
 import { go, placeOf } from '../route.ts';
 import { LIST, type PageAccount } from '../store/account.ts';
 import { THREAD, type Thread } from '../store/thread.ts';
@@ -70,7 +71,10 @@ export function Composer({ account, thread }: Props) {
   const run = async (command: ComposerCommand) => {
     take(command.text ?? '', pictures);
     const mode = form.current?.elements.namedItem('mode');
-    if (command.mode !== undefined && mode instanceof HTMLSelectElement) mode.value = command.mode;
+    if (command.mode !== undefined && mode instanceof HTMLSelectElement) {
+      mode.value = command.mode;
+      keepText('last mode', command.mode);
+    }
     await command.run?.(account, thread);
     field.current?.focus();
   };
@@ -103,7 +107,7 @@ export function Composer({ account, thread }: Props) {
     >
       {!thread && <Pending host={account} conversationId={undefined} />}
       {problem && <p role="alert">{problem}</p>}
-      <MachineState account={account} bridgeId={bridgeId} />
+      <MachineState account={account} bridgeId={bridgeId} isNew={!thread} />
       {pictures.length > 0 && (
         <ul class="pictures">
           {pictures.map((picture) => (
@@ -170,29 +174,30 @@ export function Composer({ account, thread }: Props) {
         {!thread && <Machines account={account} onChoice={setChosen} />}
         <Modes account={account} bridgeId={bridgeId} />
         <Models account={account} />
-        <span class="space" />
-        {isBusy && (
-          <>
-            <button
-              type="button"
-              class="with-text"
-              title={words.steerHelp}
-              onClick={() => void send('steer')}
-            >
-              {words.steer}
-            </button>
-            <button type="button" class="stop" onClick={stop}>
-              {words.stop}
-            </button>
-          </>
-        )}
-        <button
-          type="submit"
-          class={isBusy ? 'main with-text' : 'main'}
-          title={isBusy ? words.queueHelp : ''}
-        >
-          {isBusy ? words.queue : words.send}
-        </button>
+        <span class="sending">
+          {isBusy && (
+            <>
+              <button
+                type="button"
+                class="with-text"
+                title={words.steerHelp}
+                onClick={() => void send('steer')}
+              >
+                {words.steer}
+              </button>
+              <button type="button" class="stop" onClick={stop}>
+                {words.stop}
+              </button>
+            </>
+          )}
+          <button
+            type="submit"
+            class={isBusy ? 'main with-text' : 'main'}
+            title={isBusy ? words.queueHelp : ''}
+          >
+            {isBusy ? words.queue : words.send}
+          </button>
+        </span>
       </div>
     </form>
   );

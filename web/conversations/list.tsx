@@ -88,7 +88,7 @@ function Row({ item, account, isOpen }: RowProps) {
     <li>
       <a href={linkTo({ at: 'conversation', id })} aria-current={isOpen ? 'page' : undefined}>
         <span class="title">{inOneLine(title)}</span>
-        <span class="about">
+        <span class="about hint">
           {bridge && (
             <span class={bridge.connected ? 'on' : 'off'}>{folderName(bridge.workspacePath)}</span>
           )}

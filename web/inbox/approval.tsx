@@ -73,7 +73,8 @@ function Asked({ item, account }: Props) {
     <form ref={form} class="ask" onSubmit={(event) => event.preventDefault()}>
       <p class="why">{words.asks[proposal.kind]}</p>
       <p class="hint">
-        {inPlainSight(reason)} {bridge && folderName(bridge.workspacePath)}
+        {bridge && `${folderName(bridge.workspacePath)} · `}
+        {inPlainSight(reason)}
       </p>
       <Proposed lines={withCommandLast(proposal)} />
       {proposal.kind === 'elicitation' && signer && <Fields fields={proposal.fields} />}

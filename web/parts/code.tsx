@@ -1,6 +1,7 @@
 /** Code with its language and a way to copy it. */
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { CodeNode } from '../../shared/shown/highlight.ts';
+import { printable } from '../../shared/text/plain-sight.ts';
 import { loadHighlighter } from './colours.ts';
 import { CopyButton } from './copy-button.tsx';
 import { PART_LIMITS } from './limits.ts';
@@ -15,7 +16,9 @@ interface Props {
   readonly firstLine?: number;
 }
 
-export function Code({ text, language, isOpen, firstLine }: Props) {
+export function Code({ text: source, language, isOpen, firstLine }: Props) {
+  // Code must not look like other code.
+  const text = printable(source);
   const tree = useColours(text, language, isOpen);
   const box = useRef<HTMLPreElement>(null);
   useLayoutEffect(() => {
@@ -25,7 +28,7 @@ export function Code({ text, language, isOpen, firstLine }: Props) {
     <div class="code">
       <div class="part-bar">
         <span class="language">{language === 'plaintext' ? '' : language}</span>
-        <CopyButton text={() => text} />
+        <CopyButton text={() => source} />
       </div>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard scrolls what has the focus (WCAG 2.1.1) */}
       <pre class="code-text" ref={box} tabIndex={0}>

@@ -194,12 +194,16 @@ function append(parent: Element, name: string): HTMLElement {
 }
 
 /** A browser copies a text node that grows: each takes only so much. */
-function appendText(node: Element, text: string): void {
-  if (text === '') return;
+function appendText(node: Element, given: string): void {
+  if (given === '') return;
+  const text = given.replaceAll(TURNING, '\ufffd');
   const last = node.lastChild;
   if (last instanceof Text && last.length < PART_LIMITS.textNodeChars) last.appendData(text);
   else node.append(text);
 }
+
+/** What turns letters around. The marks and isolates that right-to-left text needs do not. */
+const TURNING = /[\u202a-\u202e]/g;
 
 function showCode({ node, code, language }: Open, isOpen: boolean): void {
   render(h(Code, { text: code.replace(/\n$/, ''), language, isOpen }), node);

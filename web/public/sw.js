@@ -22,7 +22,7 @@ async function newest(request) {
   const key = new URL(request.url).pathname;
   try {
     const response = await fetch(request);
-    if (response.ok) await cache.put(key, response.clone());
+    await keep(cache, key, response);
     return response;
   } catch (error) {
     const old = await cache.match(key);
@@ -31,18 +31,21 @@ async function newest(request) {
   }
 }
 
+/** Where there is no room, the page opens all the same. */
+async function keep(cache, key, response) {
+  if (response.ok) await cache.put(key, response.clone()).catch(() => undefined);
+}
+
 /** A name has one content. */
 async function kept(request) {
   const cache = await caches.open(CACHE);
   const old = await cache.match(request);
   if (old) return old;
   const response = await fetch(request);
-  if (response.ok) {
-    await cache.put(request, response.clone());
-    const files = await cache.keys();
-    const tooMany = files.filter(({ url }) => HASHED.test(new URL(url).pathname));
-    await Promise.all(tooMany.slice(0, -MAX_FILES).map((file) => cache.delete(file)));
-  }
+  await keep(cache, request, response);
+  const files = await cache.keys();
+  const tooMany = files.filter(({ url }) => HASHED.test(new URL(url).pathname));
+  await Promise.all(tooMany.slice(0, -MAX_FILES).map((file) => cache.delete(file)));
   return response;
 }
 

@@ -1,6 +1,6 @@
 /** Makes this browser a device that may approve at a machine, with the one-use secret that the machine's link brings. */
 import { type Client, createDevice, readEnrolment } from '../../client/index.ts';
-import { keepChoice } from '../parts/last-choice.ts';
+import { keepText } from '../parts/storage.ts';
 import { browserName } from './browser-name.ts';
 import { type Approver, type KeptDevice, keep, readKept } from './kept.ts';
 import { makePasskey } from './passkey.ts';
@@ -23,7 +23,7 @@ export async function enrolHere(
   const enrolled = { ...kept, bridges: [...bridges] };
   await keep(approver, enrolled);
   // The link comes from this machine's folder: messages are for it.
-  keepChoice('bridge', enrolment.bridgeId);
+  keepText('last bridge', enrolment.bridgeId);
   return enrolled;
 }
 

@@ -1,6 +1,7 @@
 /** What this browser keeps: its session, its keys and unsent messages in IndexedDB, drafts in localStorage. */
 import { clear, createStore, delMany, get, set, update } from 'idb-keyval';
 import type { ChatInput, DeviceKey, KeptSession, KeyedDevice } from '../../client/index.ts';
+import { attempt, forgetTexts } from '../parts/storage.ts';
 
 /** A message that the server may not have yet. */
 export interface Unsent {
@@ -41,11 +42,11 @@ const store = createStore('drawbridge', 'kept');
 export async function readKept<Name extends keyof Kept>(
   name: Name,
 ): Promise<Kept[Name] | undefined> {
-  return await get<Kept[Name]>(name, store).catch(() => undefined);
+  return await attempt(() => get<Kept[Name]>(name, store));
 }
 
 export async function keep<Name extends keyof Kept>(name: Name, value: Kept[Name]): Promise<void> {
-  await set(name, value, store).catch(() => undefined);
+  await attempt(() => set(name, value, store));
 }
 
 export function unsentOf(account: string): UnsentStore {
@@ -60,18 +61,18 @@ export function unsentOf(account: string): UnsentStore {
 export async function keepSession(session: KeptSession): Promise<void> {
   const before = await readKept('session');
   if (before && before.account !== session.account) {
-    await delMany(['device', 'passkey'], store).catch(() => undefined);
+    await attempt(() => delMany(['device', 'passkey'], store));
   }
   await keep('session', session);
 }
 
 /** In one transaction: two tabs may change the list at once. */
 async function changeUnsent(change: (unsent: Kept['unsent']) => Kept['unsent']): Promise<void> {
-  await update<Kept['unsent']>('unsent', (kept = []) => change(kept), store).catch(() => undefined);
+  await attempt(() => update<Kept['unsent']>('unsent', (kept = []) => change(kept), store));
 }
 
 /** Forgets the session, the keys, the drafts, and everything that was read. */
 export async function forgetAll(): Promise<void> {
-  localStorage.clear();
-  await clear(store).catch(() => undefined);
+  forgetTexts();
+  await attempt(() => clear(store));
 }

@@ -1,16 +1,17 @@
 /** What the person has chosen of notifications in this browser, and the end of them. */
 import type { PushKinds } from '../../client/index.ts';
+import { keepText, readText } from '../parts/storage.ts';
 
 const KEY = 'push';
 
 /** The choice outlives the subscription: the server forgets one that the push service has ended. */
 export function chosenKinds(): PushKinds {
-  const chosen: Partial<PushKinds> = JSON.parse(localStorage.getItem(KEY) ?? '{}');
+  const chosen: Partial<PushKinds> = JSON.parse(readText(KEY) || '{}');
   return { waiting: false, ended: false, failed: false, ...chosen };
 }
 
 export function keepKinds(kinds: PushKinds): void {
-  localStorage.setItem(KEY, JSON.stringify(kinds));
+  keepText(KEY, JSON.stringify(kinds));
 }
 
 /** Whether there is a notification to wait for. */
@@ -20,7 +21,7 @@ export function isAny(kinds: PushKinds): boolean {
 
 /** Ends this browser's subscription, and takes away what it shows. The server's stays, and ends with its session. */
 export async function endPush(): Promise<void> {
-  localStorage.removeItem(KEY);
+  keepText(KEY, '');
   const registration = await navigator.serviceWorker?.getRegistration();
   const shown = (await registration?.getNotifications()) ?? [];
   for (const notification of shown) notification.close();

@@ -6,7 +6,7 @@ import {
   type PushKinds,
   type PushState,
 } from '../../client/index.ts';
-import { words } from '../words/words.ts';
+import { words } from '../words/settings.ts';
 import { chosenKinds, endPush, isAny, keepKinds } from './push-choice.ts';
 
 /** Whether notifications can be had here, or why not. */

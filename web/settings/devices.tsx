@@ -2,6 +2,7 @@
 import { useCallback, useState } from 'preact/hooks';
 import { ClientError, fingerprintOf } from '../../client/index.ts';
 import type { LoginView, SessionList } from '../../shared/api/sessions.ts';
+import { inOneLine } from '../../shared/text/plain-sight.ts';
 import { useReading } from '../parts/use-reading.ts';
 import type { PageAccount } from '../store/account.ts';
 import { words } from '../words/settings.ts';
@@ -20,7 +21,7 @@ export function Devices({ account }: { readonly account: PageAccount }) {
       <ul class="rows">
         {sessions.map(({ id, name, lastUsed, current }) => (
           <li key={id}>
-            <span>{name}</span>
+            <span>{inOneLine(name)}</span>
             <span class="hint">
               {current ? words.thisDevice : words.lastUsed(shortTime(lastUsed))}
             </span>
@@ -93,7 +94,7 @@ function CodeForm({ account: { client }, onDecided }: CodeFormProps) {
       {found && (
         <div class="ask">
           <p>
-            <b>{found.name}</b> <span class="hint">{found.address}</span>
+            <b>{inOneLine(found.name)}</b> <span class="hint">{found.address}</span>
           </p>
           <p>
             {words.fingerprint} <code>{found.fingerprint}</code>

@@ -1,6 +1,7 @@
 /** The machines with their folders: what is connected there, what runs, and what is allowed. */
 import { useCallback } from 'preact/hooks';
 import type { BridgeInfo } from '../../client/index.ts';
+import { inOneLine, inPlainSight } from '../../shared/text/plain-sight.ts';
 import { useLive } from '../live.ts';
 import { Answer } from '../parts/answer.tsx';
 import { Folded } from '../parts/folded.tsx';
@@ -41,7 +42,7 @@ function Machine({ account, bridge }: Props) {
       <Folded
         summary={
           <>
-            <code>{workspacePath}</code>
+            <code>{inOneLine(workspacePath)}</code>
             <span class={connected ? 'on' : 'off'}>
               {connected ? words.online : words.lastUsed(shortTime(lastConnected))}
             </span>
@@ -100,7 +101,7 @@ function Processes({
           {items.length === 0 && <li class="hint">{words.noProcesses}</li>}
           {items.map(({ id, command, running, end }) => (
             <li key={id}>
-              <code>{command}</code>
+              <code>{inPlainSight(command)}</code>
               {running ? (
                 <button
                   type="button"

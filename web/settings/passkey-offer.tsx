@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import { enrolHere } from '../session/enrol.ts';
 import { hasPasskeys } from '../session/passkey.ts';
 import type { PageAccount } from '../store/account.ts';
-import { words } from '../words/words.ts';
+import { words } from '../words/settings.ts';
 
 interface Props {
   readonly account: PageAccount;

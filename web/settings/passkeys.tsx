@@ -1,6 +1,7 @@
 /** The passkeys that sign this person in, at any browser. */
 import { useCallback, useState } from 'preact/hooks';
 import type { PasskeyList } from '../../client/index.ts';
+import { inOneLine } from '../../shared/text/plain-sight.ts';
 import { useReading } from '../parts/use-reading.ts';
 import { browserName } from '../session/browser-name.ts';
 import { hasPasskeys, makePasskey } from '../session/passkey.ts';
@@ -24,7 +25,7 @@ export function Passkeys({ account: { client, session } }: { readonly account: P
       <ul class="rows">
         {passkeys.map(({ credentialId, name, lastUsed, created }) => (
           <li key={credentialId}>
-            <span>{name}</span>
+            <span>{inOneLine(name)}</span>
             <span class="hint">
               {lastUsed ? words.lastUsed(shortTime(lastUsed)) : words.made(shortTime(created))}
             </span>

@@ -1,6 +1,7 @@
 /** Who signed in, exported or deleted in this account. */
 import { useState } from 'preact/hooks';
 import type { ActRecord } from '../../shared/api/records.ts';
+import { inOneLine } from '../../shared/text/plain-sight.ts';
 import type { PageAccount } from '../store/account.ts';
 import { words } from '../words/settings.ts';
 import { shortTime } from '../words/short.ts';
@@ -21,7 +22,7 @@ export function Records({ account: { client } }: { readonly account: PageAccount
         {records.map(({ at, action, subject }) => (
           <li key={`${at} ${action} ${subject}`}>
             <span>{words.acts[action] ?? action}</span>
-            <code>{subject}</code>
+            <code>{inOneLine(subject)}</code>
             <time dateTime={at}>{shortTime(at)}</time>
           </li>
         ))}

@@ -1,19 +1,12 @@
 /** Light, dark, or as the system. */
 import { useState } from 'preact/hooks';
-import { words } from '../words/words.ts';
-
-const KEY = 'theme';
-
-/** Shows the page in the chosen colours. Call it once at the start. */
-export function applyTheme(): void {
-  document.documentElement.dataset['theme'] = localStorage.getItem(KEY) ?? 'system';
-}
+import { chooseTheme, chosenTheme } from '../session/theme.ts';
+import { words } from '../words/settings.ts';
 
 export function Theme() {
-  const [theme, setTheme] = useState(localStorage.getItem(KEY) ?? 'system');
+  const [theme, setTheme] = useState(chosenTheme);
   const choose = (chosen: string) => {
-    localStorage.setItem(KEY, chosen);
-    applyTheme();
+    chooseTheme(chosen);
     setTheme(chosen);
   };
   return (

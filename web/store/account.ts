@@ -82,8 +82,14 @@ export class PageAccount {
 
   /** Rejects also when a list could not be read. */
   async #followOnce(signal: AbortSignal): Promise<void> {
-    const onReconnect = () => this.#setLink('lost');
+    let attempts = 0;
+    const onReconnect = () => {
+      this.#setLink('lost');
+      attempts += 1;
+      if (attempts > 1 || !this.wasLive) void this.#readWithoutStream(signal);
+    };
     for await (const { event } of this.client.followAccount({ signal, onReconnect })) {
+      attempts = 0;
       this.#setLink('live');
       switch (event.type) {
         case 'reset':
@@ -181,6 +187,13 @@ export class PageAccount {
     this.models = models;
     this.#changed();
     void this.#forgetDeleted(signal);
+  }
+
+  /** For a proxy that holds the stream back, and lets answers pass. */
+  async #readWithoutStream(signal: AbortSignal): Promise<void> {
+    await this.#read(signal).catch((error: unknown) => {
+      if (!signal.aborted && !(error instanceof ClientError)) throw error;
+    });
   }
 
   #take(conversation: ConversationInfo): void {

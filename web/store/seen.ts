@@ -1,6 +1,7 @@
 /** What was read, so that it is there at once at the next start, and without a network. */
 import { clear, createStore, del, get, keys, set } from 'idb-keyval';
 import type { BridgeInfo, ConversationInfo, ConversationView } from '../../client/index.ts';
+import { attempt } from '../parts/storage.ts';
 
 const store = createStore('drawbridge-seen', 'seen');
 
@@ -21,7 +22,7 @@ interface Owned<Value> {
 }
 
 async function readOwned<Value>(account: string, key: string): Promise<Value | undefined> {
-  const entry = await get<Owned<Value>>(key, store).catch(() => undefined);
+  const entry = await attempt(() => get<Owned<Value>>(key, store));
   return entry?.account === account ? entry.value : undefined;
 }
 
@@ -30,7 +31,7 @@ export async function readSeenList(account: string): Promise<SeenList | undefine
 }
 
 export async function keepSeenList(account: string, value: SeenList): Promise<void> {
-  await set(LIST, { account, value }, store).catch(() => undefined); // The storage is full, or there is none.
+  await attempt(() => set(LIST, { account, value }, store));
 }
 
 export async function readSeen(
@@ -43,29 +44,23 @@ export async function readSeen(
 /** Never keeps a private conversation. */
 export async function keepSeen(account: string, view: ConversationView): Promise<void> {
   if (view.privacy) return await forgetSeen(view.id);
-  try {
-    const known = await seenConversations();
-    const old = known.slice(0, Math.max(0, known.length - MAX_VIEWS));
-    await Promise.all([
-      set(view.id, { account, value: view }, store),
-      ...old.map((key) => del(key, store)),
-    ]);
-  } catch {
-    // The storage is full, or there is none.
-  }
+  const known = await seenConversations();
+  const old = known.slice(0, Math.max(0, known.length - MAX_VIEWS));
+  await Promise.all(old.map(forgetSeen));
+  await attempt(() => set(view.id, { account, value: view }, store));
 }
 
 /** The conversations whose newest part is kept. */
 export async function seenConversations(): Promise<string[]> {
-  const known = await keys<string>(store).catch(() => []);
+  const known = (await attempt(() => keys<string>(store))) ?? [];
   return known.filter((key) => key !== LIST);
 }
 
 export async function forgetSeen(conversationId: string): Promise<void> {
-  await del(conversationId, store).catch(() => undefined);
+  await attempt(() => del(conversationId, store));
 }
 
 /** For the end of a session. */
 export async function forgetAllSeen(): Promise<void> {
-  await clear(store).catch(() => undefined);
+  await attempt(() => clear(store));
 }

@@ -23,8 +23,11 @@ interface PartProps {
 
 export const DocumentPart = once(({ item: document, response, thread }: PartProps) => {
   useLive(thread.host.live, documentKey(response.id, document.id));
-  const isOpen = !isOver(response.status) && response.documents.at(-1) === document;
   const Part = PARTS[document.type] ?? Unknown;
+  // Several calls can run at once, and each knows when it has ended.
+  const isCall = Part === Command || Part === ToolCall;
+  const isLast = response.documents.at(-1) === document;
+  const isOpen = !isOver(response.status) && (isCall || isLast);
   return (
     <div class={`document ${document.type}`}>
       <Part document={document} response={response} thread={thread} isOpen={isOpen} />

@@ -43,9 +43,12 @@ export function FileEdit({ document, isOpen }: DocumentProps) {
         </p>
       ))}
       {metadata.checked_by && <p class="hint">{words.checkedBy(metadata.checked_by)}</p>}
-      {(metadata.not_checked ?? metadata.not_formatted) && (
-        <p class="hint">{metadata.not_checked ?? metadata.not_formatted}</p>
+      {metadata.not_checked && (
+        <p class="hint">
+          {words.notChecked} {metadata.not_checked}
+        </p>
       )}
+      {metadata.not_formatted && <p class="hint">{metadata.not_formatted}</p>}
       {result && <p class="bad">{resultText(result)}</p>}
     </figure>
   );

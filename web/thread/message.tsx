@@ -45,7 +45,7 @@ export function Message({ message, thread, isWaiting }: MessageProps) {
       {cancelled && <p class="hint">{words.taken}</p>}
       {steers && <p class="hint">{words.steers}</p>}
       {isQueued && !isEditing && (
-        <p class="hint">
+        <p class="hint actions">
           {words.queued}
           <button type="button" onClick={() => setEditing(true)}>
             {words.edit}

@@ -1,14 +1,16 @@
 /** The place of one conversation: what was said, and the composer below it. */
-import { useEffect, useMemo, useState } from 'preact/hooks';
-import type { ConversationView } from '../../client/index.ts';
+import { useEffect, useMemo } from 'preact/hooks';
+import type { BridgeInfo, ConversationView } from '../../client/index.ts';
 import { inOneLine } from '../../shared/text/plain-sight.ts';
 import { Composer } from '../composer/composer.tsx';
 import { folderName } from '../conversations/folder-name.ts';
 import { stopAnswers } from '../conversations/stop.ts';
 import { Subagent } from '../conversations/subagents.tsx';
 import { Approval } from '../inbox/approval.tsx';
+import { later } from '../later.tsx';
 import { useLive } from '../live.ts';
 import { BackLink } from '../parts/back-link.tsx';
+import { Folded } from '../parts/folded.tsx';
 import { linkTo } from '../route.ts';
 import { LIST, type PageAccount } from '../store/account.ts';
 import { forgetSeen, keepSeen, readSeen } from '../store/seen.ts';
@@ -19,8 +21,9 @@ import { sendingAgain } from './again.ts';
 import { ContextMeter } from './context-meter.tsx';
 import { Messages } from './messages.tsx';
 import { Pinned } from './pinned.tsx';
-import { Rules } from './rules.tsx';
 import { SentImages } from './sent-images.tsx';
+
+const RuleList = later(async () => (await import('./rule-list.tsx')).RuleList);
 
 interface Props {
   readonly account: PageAccount;
@@ -41,9 +44,8 @@ export function ThreadPlace({ account, id }: Props) {
       <header class="bar">
         <BackLink />
         <h1>{inOneLine(view?.title ?? account.conversations.get(id)?.title ?? '')}</h1>
-        {view && <Where account={account} view={view} />}
+        {view && <Where account={account} thread={thread} view={view} />}
         <ContextMeter thread={thread} models={account.models} />
-        {view && <Rules thread={thread} />}
       </header>
       {problem && (
         <p role="alert" class="fill">
@@ -97,31 +99,31 @@ function hostOf(account: PageAccount): ThreadHost {
   };
 }
 
-/** The folder and its machine's state, and how private the conversation is. */
-function Where({
-  account,
-  view,
-}: {
-  readonly account: PageAccount;
-  readonly view: ConversationView;
-}) {
+/** The folder with its machine's state, and how private the conversation is. Unfolds the whole path, and the rules that counted. */
+function Where({ account, thread, view }: WhereProps) {
   useLive(account.live, LIST);
-  const [isWhole, setWhole] = useState(false);
   const bridge = account.bridgeOf(view.bridgeId);
-  const { privacy } = view;
+  const { privacy, responses } = view;
   return (
-    <p class="about">
-      {bridge && (
-        <button
-          type="button"
-          class={bridge.connected ? 'on' : 'off'}
-          onClick={() => setWhole(!isWhole)}
-        >
-          {isWhole ? bridge.workspacePath : folderName(bridge.workspacePath)}
-          <span> · {bridge.connected ? words.online : words.isOffline}</span>
-        </button>
-      )}
-      {privacy && <span>{words.privateUntil(privacy.deleteAfterHours)}</span>}
-    </p>
+    <>
+      <Folded summary={bridge ? <State bridge={bridge} /> : words.rules}>
+        {bridge && <code>{inOneLine(bridge.workspacePath)}</code>}
+        <RuleList key={responses.at(-1)?.id} thread={thread} />
+      </Folded>
+      {privacy && <p class="hint">{words.privateUntil(privacy.deleteAfterHours)}</p>}
+    </>
+  );
+}
+
+interface WhereProps extends Pick<Props, 'account'> {
+  readonly thread: Thread;
+  readonly view: ConversationView;
+}
+
+function State({ bridge: { connected, workspacePath } }: { readonly bridge: BridgeInfo }) {
+  return (
+    <span class={connected ? 'on' : 'off'}>
+      {folderName(workspacePath)} · {connected ? words.online : words.isOffline}
+    </span>
   );
 }

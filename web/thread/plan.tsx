@@ -108,16 +108,11 @@ function PlanForm({ document, response, thread, close }: DocumentProps & { close
         aria-label={words.overview}
         defaultValue={metadata.overview ?? ''}
       />
-      <textarea
-        name="content"
-        aria-label={words.plan}
-        rows={8}
-        defaultValue={document.content ?? ''}
-      />
+      <textarea name="content" aria-label={words.plan} defaultValue={document.content ?? ''} />
       <ol class="steps">
         {todos.map((todo, index) => (
           <li key={todo.id}>
-            <input
+            <textarea
               aria-label={words.todos}
               value={todo.content}
               onInput={(event) => change(index, { ...todo, content: event.currentTarget.value })}

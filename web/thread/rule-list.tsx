@@ -4,7 +4,7 @@ import { inOneLine } from '../../shared/text/plain-sight.ts';
 import type { RuleReport, RuleReports } from '../../shared/wire/rules.ts';
 import { Answer } from '../parts/answer.tsx';
 import type { Thread } from '../store/thread.ts';
-import { words } from '../words/words.ts';
+import { words } from '../words/settings.ts';
 
 export function RuleList({ thread: { host, id } }: { readonly thread: Thread }) {
   const { client } = host;

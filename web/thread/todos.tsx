@@ -1,12 +1,7 @@
 /** Todos with their state, and changes to them. */
+import { type ShownTodo, todosIn } from '../../shared/shown/todos.ts';
 import { words } from '../words/thread.ts';
 import type { DocumentProps } from './document-props.ts';
-
-interface ShownTodo {
-  readonly id: string;
-  readonly status: string;
-  readonly content?: string | undefined;
-}
 
 export function TodoList({ todos }: { readonly todos: readonly ShownTodo[] }) {
   return (
@@ -29,7 +24,9 @@ const MARKS: Readonly<Record<string, string>> = {
   cancelled: '⊘',
 };
 
-export function TodoUpdate({ document }: DocumentProps) {
+/** A change names a todo by its id alone: an earlier document has its words. */
+export function TodoUpdate({ document, thread }: DocumentProps) {
   const todos = (document.metadata['todos'] ?? []) as readonly ShownTodo[];
-  return <TodoList todos={todos} />;
+  const known = todosIn(thread.view?.responses ?? []);
+  return <TodoList todos={todos.map((todo) => ({ ...known.get(todo.id), ...todo }))} />;
 }

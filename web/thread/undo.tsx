@@ -3,6 +3,7 @@ import { useEffect, useState } from 'preact/hooks';
 import type { ChatResponse } from '../../client/index.ts';
 import { foldEvent, newResponse } from '../../client/index.ts';
 import type { UndoReport } from '../../shared/wire/undo.ts';
+import { Markdown } from '../parts/markdown.tsx';
 import type { Thread } from '../store/thread.ts';
 import { words } from '../words/thread.ts';
 
@@ -13,7 +14,7 @@ interface Props {
 }
 
 export function Undo({ response, thread, close }: Props) {
-  const [preview, setPreview] = useState<UndoReport | null>();
+  const [preview, setPreview] = useState<ChatResponse>();
   const [problem, setProblem] = useState('');
   const { client, run } = thread.host;
   useEffect(() => {
@@ -25,32 +26,34 @@ export function Undo({ response, thread, close }: Props) {
         if (event.type === 'response_start') shown = newResponse(event.response);
         else if (shown) foldEvent(shown, event);
       }
-      setPreview(reportOf(shown));
+      setPreview(shown);
     };
     read().catch((error: unknown) => {
       if (!left.signal.aborted) setProblem(String(error instanceof Error ? error.message : error));
     });
     return () => left.abort();
   }, [client, thread.id, response.id]);
+  const report = reportOf(preview);
   const undo = async () => {
     close();
-    const scope = { scope: 'response', id: response.id, digest: preview?.digest } as const;
+    const scope = { scope: 'response', id: response.id, digest: report?.digest } as const;
     for await (const _ of client.undo(thread.id, scope)) break; // The thread follows the answer.
   };
   if (problem) return <p role="alert">{problem}</p>;
-  if (preview === undefined) return <p class="hint">{words.connecting}</p>;
-  if (preview === null || preview.files.length === 0)
-    return <p class="hint">{words.undoNothing}</p>;
+  if (!preview) return <p class="hint">{words.connecting}</p>;
+  if (!report?.files.length) return <p class="hint">{words.undoNothing}</p>;
   return (
     <div class="undo">
       <p>{words.undoLead}</p>
-      <Report report={preview} />
-      <button type="button" onClick={() => run(undo)}>
-        {words.undoNow}
-      </button>
-      <button type="button" onClick={close}>
-        {words.cancel}
-      </button>
+      <Markdown text={preview.documents.at(-1)?.content ?? ''} isOpen={false} />
+      <p class="actions">
+        <button type="button" onClick={() => run(undo)}>
+          {words.undoNow}
+        </button>
+        <button type="button" onClick={close}>
+          {words.cancel}
+        </button>
+      </p>
     </div>
   );
 }
@@ -68,8 +71,8 @@ export function Report({ report }: { readonly report: UndoReport }) {
   );
 }
 
-/** The report of an undo, or of its preview; null without one. */
-function reportOf(response: ChatResponse | undefined): UndoReport | null {
-  const reports = (response?.documents ?? []).map(({ metadata }) => metadata['undo']);
-  return (reports.find((report) => report !== undefined) as UndoReport | undefined) ?? null;
+/** The report of a preview. Its last document has the differences. */
+function reportOf(preview: ChatResponse | undefined): UndoReport | undefined {
+  const [first] = preview?.documents ?? [];
+  return first?.metadata['undo'] as UndoReport | undefined;
 }

@@ -68,52 +68,19 @@ export const frame: typeof en.frame = {
   ofSubagent: 'Hier arbeitet ein Subagent, der keine Nachrichten annimmt.',
   openParent: 'Zur Unterhaltung, die ihn gestartet hat',
 
-  // The rules of an answer
-  rulesLater: 'Die Liste füllt sich, wenn die erste Antwort beginnt.',
-  noRules: 'Der Ordner hat keine Regeln für den Agenten. Sie stehen in Dateien wie',
-  rulesUnknown: 'Diese Antwort hatte keinen Rechner mit Regeln. Sie stehen in Dateien wie',
-  ruleStates: {
-    applied: 'angewendet',
-    listed: 'genannt',
-    unused: 'nicht benutzt',
-    left_out: 'ausgelassen',
-  },
-  ruleOrigins: { owner: 'deine eigene', workspace: 'aus dem Ordner', request: 'aus der Nachricht' },
-  ruleReasons: {
-    always: 'gilt immer',
-    file: 'wegen',
-    mentioned: 'von einer Nachricht genannt',
-    read: 'vom Agenten gelesen',
-    listed: 'der Agent weiß, wovon sie handelt, und hat sie nicht gelesen',
-    no_file: 'keine Datei, von der sie handelt, war beteiligt',
-    not_mentioned: 'keine Nachricht hat sie genannt',
-  },
-
-  // Passkeys, and what else is shown outside of the settings
+  // What else is shown outside of a thread
   noMachines: 'Kein Rechner ist verbunden. Rufe in einem Ordner mit Code auf:',
   passkeyRefused: {
     cancelled: 'Kein Passkey hat geantwortet: Es wurde abgebrochen oder dauerte zu lange.',
     known: 'Dieses Gerät hat schon einen Passkey dieses Kontos.',
     kind: 'Dieses Gerät hat keinen Passkey der nötigen Art (ES256): Nimm ein Telefon oder einen Sicherheitsschlüssel.',
   },
-  noPush: {
-    denied:
-      'Dieser Browser erlaubt dieser Seite keine Benachrichtigungen. Erlaube sie in seinen Einstellungen.',
-    insecure: 'Benachrichtigungen brauchen eine Adresse mit https.',
-    homeScreen:
-      'Auf einem iPhone oder iPad füge diese Seite erst zum Home-Bildschirm hinzu und öffne sie dort.',
-    none: 'Dieser Browser hat keine Benachrichtigungen.',
-  },
   signInPasskey: 'Mit Passkey anmelden',
-  passkeyApproves: 'Dieser Browser kann von jetzt an mit seinem Passkey erlauben.',
-  noPasskeys: 'Passkeys brauchen eine Adresse mit https und einem Namen.',
-  passkeyOffer:
-    'Mit diesem Link kann dieser Browser die Aufrufe eines Rechners erlauben. Er erstellt einen Passkey, der dich bei jedem Aufruf fragt. Die Seite kommt vom Server: Erlaube nur, wenn du seinem Betreiber vertraust.',
-  makePasskey: 'Passkey erstellen',
-  notNow: 'Nicht jetzt',
-  appearance: 'Aussehen',
-  theme: { system: 'Wie das System', light: 'Hell', dark: 'Dunkel' },
   rules: 'Regeln',
+  imageOfMessage: (number, count) => `Bild ${number} von ${count}`,
+  subagents: 'Subagenten',
+  openConversation: 'Seine Unterhaltung öffnen',
+  refused: 'Nicht gesendet:',
 };
 
 export const thread: typeof en.thread = {
@@ -138,7 +105,6 @@ export const thread: typeof en.thread = {
   taken: 'Zurückgezogen',
   queued: 'Kommt noch an die Reihe',
   steers: 'Während der Antwort gesendet',
-  imageOfMessage: (number, count) => `Bild ${number} von ${count}`,
   images: (count) => (count === 1 ? '1 Bild' : `${count} Bilder`),
   edit: 'Ändern',
   editAgain: 'Ändern und in einer neuen Unterhaltung noch einmal senden',
@@ -177,6 +143,7 @@ export const thread: typeof en.thread = {
     rename: 'Umbenennen',
   },
   notApplied: 'Nicht ausgeführt',
+  notChecked: 'Nicht geprüft:',
   checkedBy: (by) => `Geprüft von ${by}`,
   exit: (code) => (code === 0 ? 'Fertig' : `Exit-Code ${code}`),
   running: 'Läuft',
@@ -199,9 +166,7 @@ export const thread: typeof en.thread = {
   unknownDocument: (type) =>
     `Diese Seite ist älter als das, was der Server gesendet hat (${type}). Lade sie neu.`,
   imageOf: (host) => `Bild von ${host}: öffnen`,
-  subagents: 'Subagenten',
   subagent: 'Subagent',
-  openConversation: 'Seine Unterhaltung öffnen',
   tokens: (count) => `${count} Tokens`,
 
   // Writing and answering
@@ -209,7 +174,6 @@ export const thread: typeof en.thread = {
   send: 'Senden',
   stop: 'Anhalten',
   notSent: 'Noch nicht gesendet',
-  refused: 'Nicht gesendet:',
   chooseFirst: 'Wähle eine Antwort oder überspringe.',
   answer: 'Antworten',
   skip: 'Überspringen',
@@ -230,8 +194,7 @@ export const thread: typeof en.thread = {
 
   // In the page of an app
   waitsElsewhere: 'Wartet auf ein Ja an einem anderen Gerät.',
-  embedNeeds:
-    'Dieses Element braucht die Adresse eines Servers und ein Token: seine Eigenschaften `server` und `token`.',
+  embedNeeds: 'Dieses Element braucht seine Eigenschaften `server` und `token`.',
 };
 
 export const asking: typeof en.asking = {

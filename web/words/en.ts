@@ -67,56 +67,19 @@ export const frame = {
   ofSubagent: 'A subagent works here and takes no messages.',
   openParent: 'To the conversation that started it',
 
-  // The rules of an answer
-  rulesLater: 'The list fills when the first answer starts.',
-  noRules: 'The folder has no rules for the agent. They stand in files such as',
-  rulesUnknown: 'This answer had no machine with rules. They stand in files such as',
-  ruleStates: {
-    applied: 'applied',
-    listed: 'listed',
-    unused: 'not used',
-    left_out: 'left out',
-  } as Readonly<Record<string, string>>,
-  ruleOrigins: {
-    owner: 'your own',
-    workspace: 'of the folder',
-    request: 'of the message',
-  } as Readonly<Record<string, string>>,
-  ruleReasons: {
-    always: 'always applies',
-    file: 'for',
-    mentioned: 'named by a message',
-    read: 'read by the agent',
-    listed: 'the agent knows what it is about, and has not read it',
-    no_file: 'no file that it is about was touched',
-    not_mentioned: 'no message named it',
-  } as Readonly<Record<string, string>>,
-
-  // Passkeys, and what else is shown outside of the settings
+  // What else is shown outside of a thread
   noMachines: 'No machine is connected. In a folder with code, run:',
   passkeyRefused: {
     cancelled: 'No passkey answered: it was cancelled, or took too long.',
     known: 'This device has a passkey of this account already.',
     kind: 'This device has no passkey of the kind that is needed (ES256): use a phone or a security key.',
   },
-  noPush: {
-    denied: 'This browser does not allow notifications of this page. Allow them in its settings.',
-    insecure: 'Notifications need an address with https.',
-    homeScreen: 'On an iPhone or iPad, add this page to the home screen first, and open it there.',
-    none: 'This browser has no notifications.',
-  },
   signInPasskey: 'Sign in with a passkey',
-  passkeyApproves: 'This browser can approve by its passkey from now on.',
-  noPasskeys: 'Passkeys need an address with https and a name.',
-  passkeyOffer:
-    'This link lets this browser approve the calls of a machine. It makes a passkey, which asks you for each call. The page comes from the server: approve only if you trust who runs it.',
-  makePasskey: 'Make a passkey',
-  notNow: 'Not now',
-  appearance: 'Appearance',
-  theme: { system: 'As the system', light: 'Light', dark: 'Dark' } as Readonly<
-    Record<string, string>
-  >,
   rules: 'Rules',
+  imageOfMessage: (number: number, count: number) => `Image ${number} of ${count}`,
+  subagents: 'Subagents',
+  openConversation: 'Open its conversation',
+  refused: 'Not sent:',
 };
 
 /** Of a thread, which also an element in the page of an app shows. */
@@ -142,7 +105,6 @@ export const thread = {
   taken: 'Withdrawn',
   queued: 'Waits for its turn',
   steers: 'Sent during the answer',
-  imageOfMessage: (number: number, count: number) => `Image ${number} of ${count}`,
   images: (count: number) => (count === 1 ? '1 image' : `${count} images`),
   edit: 'Edit',
   editAgain: 'Change it and send it again, in a new conversation',
@@ -155,7 +117,7 @@ export const thread = {
   undo: 'Undo',
   undoHelp: 'Take back what this answer changed in files',
   undoLead: 'This undo would change:',
-  undoNothing: 'This answer changed nothing that can be undone.',
+  undoNothing: 'This answer changed nothing to undo.',
   undoNow: 'Undo',
   status: {
     queued: 'Queued',
@@ -182,6 +144,7 @@ export const thread = {
     rename: 'Rename',
   } as Readonly<Record<string, string>>,
   notApplied: 'Not applied',
+  notChecked: 'Not checked:',
   checkedBy: (by: string) => `Checked by ${by}`,
   exit: (code: number) => (code === 0 ? 'Done' : `Exit code ${code}`),
   running: 'Running',
@@ -200,13 +163,11 @@ export const thread = {
   } as Readonly<Record<string, string>>,
   moveUp: 'Move up',
   moveDown: 'Move down',
-  planChanged: 'Somebody changed the plan. This is it now.',
+  planChanged: 'Somebody changed the plan to this.',
   unknownDocument: (type: string) =>
     `This page is older than what the server sent (${type}). Reload it.`,
   imageOf: (host: string) => `Image of ${host}: open`,
   subagent: 'Subagent',
-  subagents: 'Subagents',
-  openConversation: 'Open its conversation',
   tokens: (count: string) => `${count} tokens`,
 
   // Writing and answering
@@ -214,7 +175,6 @@ export const thread = {
   send: 'Send',
   stop: 'Stop',
   notSent: 'Not sent yet',
-  refused: 'Not sent:',
   chooseFirst: 'Choose an answer, or skip.',
   answer: 'Answer',
   skip: 'Skip',
@@ -235,8 +195,7 @@ export const thread = {
 
   // In the page of an app
   waitsElsewhere: 'Waits for a yes on another device.',
-  embedNeeds:
-    'This element needs the address of a server and a token: its properties `server` and `token`.',
+  embedNeeds: 'This element needs its properties `server` and `token`.',
 };
 
 /** Of the composer and of approvals. */

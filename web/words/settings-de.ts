@@ -1,4 +1,4 @@
-/** Every text of the settings, in German. */
+/** Every text of the settings, and of what is loaded like them, in German. */
 import type * as en from './settings-en.ts';
 
 export const settings: typeof en.settings = {
@@ -137,4 +137,41 @@ export const settings: typeof en.settings = {
   privacyLead: 'Text neuer Unterhaltungen nach der letzten Antwort löschen',
   never: 'Nie',
   hours: (count) => (count === 0 ? 'Sofort' : `Nach ${count} h`),
+
+  // The rules of an answer, passkeys and notifications
+  rulesLater: 'Die Liste füllt sich, wenn die erste Antwort beginnt.',
+  noRules: 'Der Ordner hat keine Regeln für den Agenten. Sie stehen in Dateien wie',
+  rulesUnknown: 'Diese Antwort hatte keinen Rechner mit Regeln. Sie stehen in Dateien wie',
+  ruleStates: {
+    applied: 'angewendet',
+    listed: 'genannt',
+    unused: 'nicht benutzt',
+    left_out: 'ausgelassen',
+  },
+  ruleOrigins: { owner: 'deine eigene', workspace: 'aus dem Ordner', request: 'aus der Nachricht' },
+  ruleReasons: {
+    always: 'gilt immer',
+    file: 'wegen',
+    mentioned: 'von einer Nachricht genannt',
+    read: 'vom Agenten gelesen',
+    listed: 'der Agent weiß, wovon sie handelt, und hat sie nicht gelesen',
+    no_file: 'keine Datei, von der sie handelt, war beteiligt',
+    not_mentioned: 'keine Nachricht hat sie genannt',
+  },
+  noPush: {
+    denied:
+      'Dieser Browser erlaubt dieser Seite keine Benachrichtigungen. Erlaube sie in seinen Einstellungen.',
+    insecure: 'Benachrichtigungen brauchen eine Adresse mit https.',
+    homeScreen:
+      'Auf einem iPhone oder iPad füge diese Seite erst zum Home-Bildschirm hinzu und öffne sie dort.',
+    none: 'Dieser Browser hat keine Benachrichtigungen.',
+  },
+  passkeyApproves: 'Dieser Browser kann von jetzt an mit seinem Passkey erlauben.',
+  noPasskeys: 'Passkeys brauchen eine Adresse mit https und einem Namen.',
+  passkeyOffer:
+    'Mit diesem Link kann dieser Browser die Aufrufe eines Rechners erlauben. Er erstellt einen Passkey, der dich bei jedem Aufruf fragt. Die Seite kommt vom Server: Erlaube nur, wenn du seinem Betreiber vertraust.',
+  makePasskey: 'Passkey erstellen',
+  notNow: 'Nicht jetzt',
+  appearance: 'Aussehen',
+  theme: { system: 'Wie das System', light: 'Hell', dark: 'Dunkel' },
 };

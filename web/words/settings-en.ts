@@ -1,4 +1,4 @@
-/** Every text of the settings, in English. */
+/** Every text of the settings, and of what is loaded like them, in English. */
 
 export const settings = {
   machines: 'Machines',
@@ -136,4 +136,45 @@ export const settings = {
   privacyLead: 'Delete the text of new conversations after the last answer',
   never: 'Never',
   hours: (count: number) => (count === 0 ? 'At once' : `After ${count} h`),
+
+  // The rules of an answer, passkeys and notifications
+  rulesLater: 'The list fills when the first answer starts.',
+  noRules: 'The folder has no rules for the agent. They stand in files such as',
+  rulesUnknown: 'This answer had no machine with rules. They stand in files such as',
+  ruleStates: {
+    applied: 'applied',
+    listed: 'listed',
+    unused: 'not used',
+    left_out: 'left out',
+  } as Readonly<Record<string, string>>,
+  ruleOrigins: {
+    owner: 'your own',
+    workspace: 'of the folder',
+    request: 'of the message',
+  } as Readonly<Record<string, string>>,
+  ruleReasons: {
+    always: 'always applies',
+    file: 'for',
+    mentioned: 'named by a message',
+    read: 'read by the agent',
+    listed: 'the agent knows what it is about, and has not read it',
+    no_file: 'no file that it is about was touched',
+    not_mentioned: 'no message named it',
+  } as Readonly<Record<string, string>>,
+  noPush: {
+    denied: 'This browser does not allow notifications of this page. Allow them in its settings.',
+    insecure: 'Notifications need an address with https.',
+    homeScreen: 'On an iPhone or iPad, add this page to the home screen first, and open it there.',
+    none: 'This browser has no notifications.',
+  },
+  passkeyApproves: 'This browser can approve by its passkey from now on.',
+  noPasskeys: 'Passkeys need an address with https and a name.',
+  passkeyOffer:
+    'This link lets this browser approve the calls of a machine. It makes a passkey, which asks you for each call. The page comes from the server: approve only if you trust who runs it.',
+  makePasskey: 'Make a passkey',
+  notNow: 'Not now',
+  appearance: 'Appearance',
+  theme: { system: 'As the system', light: 'Light', dark: 'Dark' } as Readonly<
+    Record<string, string>
+  >,
 };
