@@ -36,12 +36,12 @@ export async function placeOf(
   if (previous === null) {
     const isMore = isNamed && trigger === 'submit-message' && messageId == null;
     if (isMore && last) return { conversationId: last.conversationId };
-    return { newId: await idOf(person, id, known.length) };
+    return { newId: await nextIdOf(person, id, known) };
   }
   const { conversationId: from, ordinal } = parseResponseId(previous);
   const own = known.find(({ conversationId }) => conversationId === from);
   if (own?.newest === ordinal) return { conversationId: from };
-  const conversationId = await idOf(person, id, known.length);
+  const conversationId = await nextIdOf(person, id, known);
   const fork = { from, ordinal, through: true };
   await reach(() => forkConversation(env, { ...person, conversationId }, fork));
   return { conversationId };
@@ -82,6 +82,12 @@ async function conversationsOf(
     else if (found.code === 'NOT_FOUND') return known;
     else known.push({ conversationId, newest: 0, open: null }); // Its text is deleted.
   }
+  return known;
+}
+
+/** The id of the conversation after the `known` ones. */
+async function nextIdOf(person: Person, chatId: string, known: readonly object[]): Promise<string> {
+  if (known.length < UI_LIMITS.maxForks) return await idOf(person, chatId, known.length);
   throw new DrawbridgeError('CONVERSATION_FULL', 'The chat has too many forks: begin a new one');
 }
 

@@ -89,7 +89,7 @@ export const UI_MESSAGES: readonly Endpoint[] = [
         ...senderOf(c),
         request: toChatRequest(request, place.conversationId),
         newId: place.newId,
-        idempotencyKey: request.lastId === '' ? undefined : `ui-chat ${request.lastId}`,
+        idempotencyKey: `ui-chat ${request.previous} ${request.lastId}`,
       });
       return await streamChunks(c, submitted);
     },
@@ -112,7 +112,6 @@ export const UI_MESSAGES: readonly Endpoint[] = [
     }),
     headers: HEADERS,
     answers: [CHUNKS, { status: 204, description: 'No answer of the chat is under way.' }],
-    errors: ['CONTENT_DELETED', 'CONVERSATION_FULL'],
     handle: async (c) => {
       const id = parseId(ChatId, c.req.param('id'), 'chat');
       const { after } = parse(ResumeQuery, c.req.query());

@@ -80,14 +80,15 @@ class UiSocket {
     if (!frame) return this.#close(1008);
     const known = this.#answers.get(frame.requestId);
     if (frame.type !== 'abort') void (known ?? this.#answer(frame));
-    else if (known) void this.#stop(known);
+    else this.#stop(known).catch(() => undefined); // The answer reports it.
   }
 
   /** Never rejects. */
   async #answer(frame: AskingFrame): Promise<void> {
     const { requestId } = frame;
     const life = new AbortController();
-    const response = this.#serve(this.#requestOf(frame, life.signal));
+    const ask = async () => await this.#serve(this.#requestOf(frame, life.signal));
+    const response = ask();
     const answer = { frame, life, response };
     this.#answers.set(requestId, answer);
     try {
@@ -143,10 +144,12 @@ class UiSocket {
   }
 
   /** Ends the run, once it is known. One that was resumed, and is resumed again on this socket, goes on. */
-  async #stop({ frame, life, response }: Answer): Promise<void> {
+  async #stop(answer: Answer | undefined): Promise<void> {
+    if (!answer) return;
+    const { frame, life, response } = answer;
     const id = idIn(await response);
-    life.abort();
     if (frame.type === 'resume') {
+      life.abort();
       await new Promise((resolve) => setTimeout(resolve, UI_LIMITS.resumedStopMs));
       const answers = [...this.#answers.values()].map((answer) => answer.response);
       if ((await Promise.all(answers)).some((other) => idIn(other) === id)) return;

@@ -65,19 +65,19 @@ class ChunkStream implements DeliveryHandler {
     this.writer.write(`${BEAT}\n\n`);
   }
 
-  /** Follows the run to its end. If the reader leaves before, the run ends too, unless it `stays`. */
+  /** Follows the run to its end. If the reader leaves before, the run ends soon, unless it `stays`. */
   async follow(env: Env, first: Attached, signal: AbortSignal, stays: boolean): Promise<void> {
     const leave = () => this.#life.abort();
     signal.addEventListener('abort', leave);
     if (signal.aborted) leave();
     const how = await deliver(env, this.#begun, first, this, this.writer, this.#life);
-    const isLeft = how === 'left' || how === 'stalled';
+    const isLeft = signal.aborted || this.writer.isGone;
     if (!this.#reader.isDone) {
       this.#write([{ type: 'error', errorText: CUT[how] ?? AWAY }]);
       if (isLeft && !stays) waitUntil(giveUp(env, this.#begun));
     }
     this.writer.write('data: [DONE]\n\n');
-    await this.writer.end(isLeft ? this.#life.signal : signal);
+    await this.writer.end(how === 'stalled' ? this.#life.signal : signal);
   }
 
   #write(chunks: readonly UiChunk[]): void {

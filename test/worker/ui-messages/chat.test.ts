@@ -206,7 +206,7 @@ describe('a reader that leaves', () => {
     quicken({ [UI_LIMITS.graceMs]: 500 });
     const model = holdModel();
     const leaving = new AbortController();
-    const own = new TestChat(newId());
+    const own = new TestChat(`chat/ü?${crypto.randomUUID()} %2F`);
     const streaming = own.stream('go', leaving.signal);
     const reply = await model.next();
     reply.send(textFrame('Half a '));

@@ -60,10 +60,22 @@ it('an answer becomes steps with thoughts, text and calls', async () => {
 it('the chunks are the same however deltas are split and merged', async () => {
   const whole = await chunksOf(TAPE);
   for (let size = 1; size <= 40; size++) expect(await chunksOf(cutInto(TAPE, size))).toEqual(whole);
+  for (let seed = 1; seed <= 40; seed++) {
+    expect(await chunksOf(cutInto(TAPE, sizesFrom(seed)))).toEqual(whole);
+  }
   const texts = whole.flatMap((chunk) => ('delta' in chunk ? [chunk.delta] : []));
   expect(Math.max(...texts.map((text) => [...text].length))).toBeLessThanOrEqual(17);
   expect(texts.every((text) => text.isWellFormed())).toBe(true);
 });
+
+/** Sizes from 1 to 30 in an order of their own for each seed. */
+function sizesFrom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state * 48_271) % 0x7f_ff_ff_ff;
+    return 1 + (state % 30);
+  };
+}
 
 it('a reader that has some of the chunks gets the others, wherever it starts again', async () => {
   const whole = await chunksOf(TAPE);

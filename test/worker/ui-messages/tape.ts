@@ -104,13 +104,15 @@ export async function shownBy(
   return { message, errors };
 }
 
-/** Every delta cut into pieces of `size` UTF-16 units; adjacent ones can be merged again. */
-export function cutInto(tape: readonly TapeEvent[], size: number): TapeEvent[] {
+/** Every delta cut into pieces of `size` UTF-16 units. */
+export function cutInto(tape: readonly TapeEvent[], size: number | (() => number)): TapeEvent[] {
   return tape.flatMap((event): TapeEvent[] => {
     if (!isDelta(event)) return [event];
     const pieces: TapeEvent[] = [];
-    for (let at = 0; at < event.delta.length; at += size) {
-      pieces.push({ ...event, delta: event.delta.slice(at, at + size) });
+    for (let at = 0; at < event.delta.length; ) {
+      const end = at + (typeof size === 'number' ? size : size());
+      pieces.push({ ...event, delta: event.delta.slice(at, end) });
+      at = end;
     }
     return pieces;
   });
