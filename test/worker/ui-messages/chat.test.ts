@@ -1,8 +1,10 @@
 import { abortAllDurableObjects } from 'cloudflare:test';
+import type { UIMessageChunk } from 'ai';
 import { describe, expect, it, vi } from 'vitest';
 import { responseIdOf } from '../../../shared/ids.ts';
+import { FOLLOW_LIMITS } from '../../../worker/follow/limits.ts';
 import { UI_LIMITS } from '../../../worker/ui-messages/limits.ts';
-import { call, chat, errorOf, scriptModel } from '../api.ts';
+import { call, chat, errorOf, scriptModel, tokenFor } from '../api.ts';
 import { endFrames, holdModel, textFrame } from '../conversation/held-model.ts';
 import { quicken } from '../follow/watching.ts';
 import { post, readMessage, TestChat, textOf, untilText, userMessage } from './chatting.ts';
@@ -309,4 +311,36 @@ it('a failed run ends with the words of its error, and without a stack', async (
   scriptModel(() => new Response('{"error":{"message":"no such model: x"}}', { status: 404 }));
   const failed = new TestChat(newId()).say('go');
   await expect(failed).rejects.toThrow('UPSTREAM_ERROR: no such model: x');
+});
+
+describe('a stream that ends before its run', () => {
+  async function errorAtEnd(stream: ReadableStream<UIMessageChunk>): Promise<string | undefined> {
+    let last: UIMessageChunk | undefined;
+    for await (const chunk of stream) last = chunk;
+    return last?.type === 'error' ? last.errorText : undefined;
+  }
+
+  it('says that its token has ended, and another one resumes it', async () => {
+    quicken({ [FOLLOW_LIMITS.heartbeatMs]: 5, [UI_LIMITS.graceMs]: 5 });
+    const model = holdModel();
+    const authorization = `Bearer ${await tokenFor({ expires: '1m' })}`;
+    const id = newId();
+    const stream = await new TestChat(id, { headers: { authorization } }).stream('go');
+    const reply = await model.next();
+    vi.setSystemTime(Date.now() + 61_000);
+    expect(await errorAtEnd(stream)).toMatch(/^UNAUTHENTICATED: .*resume/);
+    vi.useRealTimers();
+    const resumed = await new TestChat(id).resume();
+    reply.answer({ text: 'Whole.' });
+    expect(resumed && textOf(await readMessage(resumed))).toBe('Whole.');
+  });
+
+  it('says that its conversation was deleted', async () => {
+    const model = holdModel();
+    const stream = await new TestChat(newId()).stream('go');
+    await model.next();
+    const { items } = await (await call('conversations')).json<{ items: { id: string }[] }>();
+    await call(`conversations/${items[0]?.id}`, { method: 'DELETE' });
+    expect(await errorAtEnd(stream)).toBe('NOT_FOUND: The conversation was deleted');
+  });
 });

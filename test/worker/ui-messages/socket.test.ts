@@ -2,6 +2,7 @@ import { SELF } from 'cloudflare:test';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import type { NewKey } from '../../../shared/api/keys.ts';
 import { forgetKeys } from '../../../worker/apps/known.ts';
+import { FOLLOW_LIMITS } from '../../../worker/follow/limits.ts';
 import { UI_LIMITS } from '../../../worker/ui-messages/limits.ts';
 import { call, scriptModel, tokenFor } from '../api.ts';
 import { holdModel, textFrame } from '../conversation/held-model.ts';
@@ -126,4 +127,15 @@ it('a socket on which nothing is asked is closed', async () => {
 
 it('a request without an upgrade is refused', async () => {
   expect((await SELF.fetch(`${API}/ui/socket`)).status).toBe(400);
+});
+
+it('shows that the connection is alive while the model says nothing', async () => {
+  quicken({ [FOLLOW_LIMITS.heartbeatMs]: 5 });
+  const model = holdModel();
+  const { send, frames } = await openSocket();
+  send(sending(await tokenFor()));
+  const reply = await model.next();
+  await until(() => frames.filter(({ type }) => type === 'start').length > 2);
+  reply.answer({ text: 'Hi.' });
+  await until(() => frames.some(({ type }) => type === 'end'));
 });
