@@ -56,6 +56,11 @@ export class Chunks {
     return out;
   }
 
+  /** A spread would put the pieces of a long text on the stack. */
+  #send(chunks: readonly UiChunk[]): void {
+    for (const chunk of chunks) this.#out.push(chunk);
+  }
+
   see(event: TapeEvent): void {
     this.#fold.see(event);
     switch (event.type) {
@@ -94,7 +99,7 @@ export class Chunks {
 
   #endStep(): void {
     this.#endSpeech();
-    for (const speech of new Set(this.#speeches.values())) this.#out.push(...speech.end());
+    for (const speech of new Set(this.#speeches.values())) this.#send(speech.end());
     this.#speeches.clear();
     this.#step = null;
     this.#out.push({ type: 'finish-step' });
@@ -156,7 +161,7 @@ export class Chunks {
 
   #say(documentId: string, delta: string): void {
     const speech = this.#speeches.get(documentId);
-    if (speech) this.#out.push(...speech.add(documentId, delta));
+    if (speech) this.#send(speech.add(documentId, delta));
   }
 
   /** More of the same kind may follow in the same part. */
@@ -166,13 +171,13 @@ export class Chunks {
     const speech = this.#speeches.get(documentId);
     if (!speech) return;
     this.#speeches.delete(documentId);
-    this.#out.push(...speech.pause(documentId));
-    if (speech !== this.#speech && speech.isIdle) this.#out.push(...speech.end());
+    this.#send(speech.pause(documentId));
+    if (speech !== this.#speech && speech.isIdle) this.#send(speech.end());
   }
 
   /** What comes next has a part of its own. */
   #endSpeech(): void {
-    if (this.#speech?.isIdle) this.#out.push(...this.#speech.end());
+    if (this.#speech?.isIdle) this.#send(this.#speech.end());
     this.#speech = null;
   }
 

@@ -88,6 +88,12 @@ it('a reader that has some of the chunks gets the others, wherever it starts aga
   }
 });
 
+it('a long text is read at once', async () => {
+  const text = 'one two '.repeat(100_000);
+  const chunks = newReader().read([START, ...said(1, 'text', text), done()]);
+  expect(chunks.map((chunk) => ('delta' in chunk ? chunk.delta : '')).join('')).toBe(text);
+});
+
 it('the tool’s part has its error, and the document of an edit has its metadata at each question', async () => {
   const edit = called(1, 'file_edit', 'edit_file');
   const asked = {
