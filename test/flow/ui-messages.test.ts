@@ -137,6 +137,16 @@ it.each(TRANSPORTS)('over %s, messages are answered again and edited in forks', 
   expect(chat.text).not.toContain('one');
 });
 
+it.each(TRANSPORTS)('over %s, a chat with two megabytes goes on', async (name) => {
+  answerWith(() => ({ text: 'Heard.' }));
+  const chat = newChat(name);
+  await chat.sendMessage({ text: 'one' });
+  chat.lastMessage?.parts.push({ type: 'data-document', data: 'x'.repeat(2_000_000) });
+  await chat.sendMessage({ text: 'two' });
+  expect([chat.error, chat.text]).toEqual([undefined, 'Heard.']);
+  expect(chat.lastMessage?.id).toMatch(/0002$/);
+});
+
 it.each(TRANSPORTS)(
   'over %s, a rejection and an approval elsewhere go on in the stream',
   async (name) => {

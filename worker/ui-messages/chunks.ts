@@ -56,11 +56,6 @@ export class Chunks {
     return out;
   }
 
-  /** A spread would put the pieces of a long text on the stack. */
-  #send(chunks: readonly UiChunk[]): void {
-    for (const chunk of chunks) this.#out.push(chunk);
-  }
-
   see(event: TapeEvent): void {
     this.#fold.see(event);
     switch (event.type) {
@@ -179,6 +174,11 @@ export class Chunks {
   #endSpeech(): void {
     if (this.#speech?.isIdle) this.#send(this.#speech.end());
     this.#speech = null;
+  }
+
+  /** A spread would put the pieces of a long text on the stack. */
+  #send(chunks: readonly UiChunk[]): void {
+    for (const chunk of chunks) this.#out.push(chunk);
   }
 
   #mapCall(

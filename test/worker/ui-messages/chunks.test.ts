@@ -1,3 +1,4 @@
+import { safeValidateUIMessages } from 'ai';
 import { expect, it } from 'vitest';
 import { documentIdOf } from '../../../shared/ids.ts';
 import type { TapeEvent } from '../../../shared/wire/events.ts';
@@ -37,6 +38,9 @@ const FENCED = '```md\na\n```\n\n````md\n```\nb\n````';
 it('an answer becomes steps with thoughts, text and calls', async () => {
   const { message, errors } = await shownBy(await chunksOf(TAPE));
   expect(errors).toEqual([]);
+  // The SDK takes it back, too, when it was kept.
+  const kept = await safeValidateUIMessages({ messages: [message] });
+  expect(kept.success).toBe(true);
   expect(message).toMatchObject({
     id: RESPONSE,
     role: 'assistant',
