@@ -4,7 +4,7 @@ import { ConversationId, parseResponseId, responseIdOf } from '../../shared/ids.
 import { conversationIdOf } from '../../shared/wire/derived-id.ts';
 import { forkConversation } from '../conversation/fork/fork.ts';
 import type { Env } from '../env.ts';
-import type { Begun } from '../follow/cancel-run.ts';
+import { type Begun, cancelRun } from '../follow/cancel-run.ts';
 import { conversationOf } from '../objects.ts';
 import type { Outcome } from '../outcome.ts';
 import type { Ordinals, Person } from '../ports/conversation.ts';
@@ -33,11 +33,10 @@ export async function placeOf(
   const last = known.at(-1);
   const isNamed = ConversationId.safeParse(id).success;
   if (isNamed && !last) throw new DrawbridgeError('NOT_FOUND', 'There is no such conversation');
-  if (previous === null) {
-    const isMore = isNamed && trigger === 'submit-message' && messageId == null;
-    if (isMore && last) return { conversationId: last.conversationId };
-    return { newId: await nextIdOf(person, id, known) };
-  }
+  const isMore = isNamed && trigger === 'submit-message' && messageId == null;
+  if (previous === null && isMore && last) return { conversationId: last.conversationId };
+  await endIn(env, person, known);
+  if (previous === null) return { newId: await nextIdOf(person, id, known) };
   const { conversationId: from, ordinal } = parseResponseId(previous);
   const own = known.find(({ conversationId }) => conversationId === from);
   if (own?.newest === ordinal) return { conversationId: from };
@@ -47,6 +46,12 @@ export async function placeOf(
   return { conversationId };
 }
 
+/** Ends what still runs: a person who writes behind another answer has stopped it, and has one chat. */
+async function endIn(env: Env, person: Person, known: readonly KnownConversation[]): Promise<void> {
+  const running = known.flatMap((each) => begunIn(person, each) ?? []);
+  await Promise.all(running.map((begun) => cancelRun(env, begun)));
+}
+
 /** A response of the chat that has not ended, in the newest of its conversations that has one; null without one. */
 export async function unfinishedOf(
   env: Env,
@@ -54,12 +59,14 @@ export async function unfinishedOf(
   chatId: string,
 ): Promise<Begun | null> {
   const known = await conversationsOf(env, person, chatId);
-  const { conversationId, open } = known.findLast(({ open }) => open !== null) ?? {};
-  if (conversationId === undefined || open == null) return null;
-  return {
-    caller: { ...person, conversationId },
-    responseId: responseIdOf(conversationId, open),
-  };
+  const found = known.findLast(({ open }) => open !== null);
+  return found ? begunIn(person, found) : null;
+}
+
+function begunIn(person: Person, { conversationId, open }: KnownConversation): Begun | null {
+  if (open === null) return null;
+  const responseId = responseIdOf(conversationId, open);
+  return { caller: { ...person, conversationId }, responseId };
 }
 
 interface KnownConversation extends Ordinals {

@@ -109,7 +109,7 @@ export type UiChatRequest = z.infer<typeof UiChatRequest>;
 /** `conversationId` is the one that goes on, undefined for a new one. */
 export function toChatRequest(request: UiChatRequest, conversationId?: string): ChatRequest {
   const { model, mode, bridgeId, budget, context, questions, deleteAfterHours } = request;
-  const { system, sent, previous } = request;
+  const { system, sent } = request;
   const rules: ChatMessage[] = system ? [{ role: 'system', content: system }] : [];
   return {
     ...{ model, mode, budget, context, questions, conversationId },
@@ -117,8 +117,7 @@ export function toChatRequest(request: UiChatRequest, conversationId?: string): 
     ...(conversationId === undefined && { bridgeId, deleteAfterHours }),
     messages: [...rules, ...sent],
     include: ['reasoning'],
-    // Who writes after an answer that still runs has stopped it.
-    delivery: previous === null ? 'queue' : 'interrupt',
+    delivery: 'queue',
     stream: false,
   };
 }

@@ -262,6 +262,24 @@ describe('a reader that leaves', () => {
   });
 });
 
+it('an answer that is made again ends the one in its place at once', async () => {
+  const model = holdModel();
+  const own = new TestChat(newId());
+  const streaming = own.stream('go');
+  const first = await model.next();
+  const reader = (await streaming).getReader();
+  own.messages.push({ id: 'half', role: 'assistant', parts: [] });
+  const again = own.regenerate();
+  await first.untilAborted();
+  (await model.next()).answer({ text: 'Again.' });
+  expect(textOf(await again)).toBe('Again.');
+  const chunks: UIMessageChunk[] = [];
+  for (let read = await reader.read(); read.value; read = await reader.read()) {
+    chunks.push(read.value);
+  }
+  expect(chunks.at(-1)).toMatchObject({ type: 'abort' });
+});
+
 it('a crash resets the step that it took back', async () => {
   const model = holdModel();
   const own = new TestChat(newId());
