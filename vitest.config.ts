@@ -11,6 +11,7 @@ const PURE_ROOMS = [
   'test/worker/{export,prompt,reply,upstream}/**/*.test.ts',
   'test/worker/conversation/memory/**/*.test.ts',
   'test/worker/api/openapi/lint.test.ts',
+  'test/worker/ui-messages/chunks.test.ts',
 ];
 
 /** Runs the Worker inside workerd, with the settings that tests rely on. */

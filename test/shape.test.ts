@@ -867,6 +867,11 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...['cloudflare:', 'hono', 'openai', 'zod', 'worker/words'],
     ...['worker/account', 'worker/follow', 'worker/desk', 'worker/endpoint.ts'],
   ],
+  'worker/ui-messages': [
+    ...['shared', ...EDGE, 'worker/conversation/fork', 'worker/conversation/tape', 'worker/desk'],
+    ...['worker/account', 'worker/endpoint.ts', 'worker/follow', 'worker/openai', 'worker/words'],
+    ...['cloudflare:', 'ai', 'hono', 'zod'],
+  ],
   'worker/api': [
     ...['shared', ...EDGE, 'worker/upstream', 'worker/export', 'worker/agents', 'hono', 'zod'],
     ...['worker/conversation/reading', 'worker/conversation/fork', 'worker/origin.ts'],
@@ -876,7 +881,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'worker/api/openapi': [
     ...['cursor/index.ts', 'worker/cursor'],
     ...['shared', 'worker/endpoint.ts', 'worker/api', 'worker/openai', 'worker/account'],
-    ...['worker/openai/responses', 'worker/openai/routes.ts'],
+    ...['worker/openai/responses', 'worker/openai/routes.ts', 'worker/ui-messages'],
     ...['hono', 'zod'],
   ],
 };

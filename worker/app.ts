@@ -57,7 +57,7 @@ function serve(endpoint: Endpoint): void {
     c.set('operation', endpoint.id);
     if (endpoint.needs) requireRight(c, endpoint.needs);
     if (endpoint.rate === 'run') await countRun(c);
-    return await endpoint.handle(c);
+    return await endpoint.handle(c, async (request) => await app.fetch(request, c.env));
   });
 }
 

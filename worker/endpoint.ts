@@ -22,6 +22,7 @@ export const TAGS = {
   Accounts: 'What the server’s operator does to accounts.',
   Bridges: 'The machines where the tools run.',
   Cursor: 'Agents as clients of Cursor’s Cloud Agents API v1 see them.',
+  'AI SDK': 'The agent as the chats of Vercel’s AI SDK see it.',
   OpenAI: 'The agent as OpenAI’s clients see a model. Errors have OpenAI’s shape here.',
   Service: 'The service itself.',
 } as const;
@@ -153,5 +154,8 @@ interface OperationFields {
 
 /** An operation with its handler. worker/app.ts serves only endpoints, and `/openapi.json` describes all of them. */
 export type Endpoint = Operation & {
-  handle(c: Context<AppContext>): Response | Promise<Response>;
+  handle(c: Context<AppContext>, serve: Serve): Response | Promise<Response>;
 };
+
+/** Answers another request as if it had come by itself. */
+export type Serve = (request: Request) => Promise<Response>;

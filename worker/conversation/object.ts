@@ -28,6 +28,7 @@ import type {
   ForkPage,
   ForkPoint,
   ForkSource,
+  Ordinals,
   PageStart,
   Submission,
   TaskReport,
@@ -123,11 +124,12 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
     });
   }
 
-  cancel(caller: Caller, ordinal: number): Promise<Outcome<Cancelled>> {
+  cancel(caller: Caller, ordinal: number, unlessFollowed = false): Promise<Outcome<Cancelled>> {
     return toOutcome(() => {
       const parts = this.#partsFor(caller);
       const run = runOf(parts, ordinal);
-      if (run.last === null) parts.runner.cancel(run);
+      const stays = unlessFollowed && this.#followers.has(responseIdOf(parts.row.id, ordinal));
+      if (run.last === null && !stays) parts.runner.cancel(run);
       const { id, status } = parts.reader.response(runOf(parts, ordinal));
       return { id, status };
     });
@@ -149,6 +151,13 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
     return toOutcome(() => {
       const parts = this.#partsFor(caller);
       if (ordinal !== null) runOf(parts, ordinal);
+    });
+  }
+
+  ordinals(caller: Caller): Promise<Outcome<Ordinals>> {
+    return toOutcome(() => {
+      const { log } = this.#partsFor(caller);
+      return { newest: log.newest, open: log.open.at(-1)?.ordinal ?? null };
     });
   }
 

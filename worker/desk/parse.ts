@@ -5,14 +5,15 @@ import { DrawbridgeError, formatPath, invalidRequest } from '../../shared/errors
 import { JsonDepthError, parseJson } from '../../shared/text/json.ts';
 import type { AppContext } from '../account/caller.ts';
 import { requireLiving } from '../account/living-sessions.ts';
-import { readText } from './read-text.ts';
+import { type BodyLimits, readText } from './read-text.ts';
 
 /** The body, parsed as JSON of this schema. Throws INVALID_JSON, INVALID_REQUEST, and like {@link requireLiving}. */
 export async function parseBody<Schema extends z.ZodType>(
   c: Context<AppContext>,
   schema: Schema,
+  limits?: BodyLimits,
 ): Promise<z.output<Schema>> {
-  const text = await readWhileLiving(c, () => readText(c.req.raw));
+  const text = await readWhileLiving(c, () => readText(c.req.raw, limits));
   return parse(schema, jsonOf(text));
 }
 

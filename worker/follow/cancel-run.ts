@@ -11,12 +11,19 @@ export interface Begun {
   readonly responseId: string;
 }
 
-/** Never throws: asks an object that restarts again, and leaves a run that cannot be reached to end by itself. */
-export async function cancelRun(env: Env, { caller, responseId }: Begun): Promise<void> {
+/**
+ * Never throws: asks an object that restarts again, and leaves a run that cannot be reached to end by itself. With
+ * `unlessFollowed`, a response that has another reader goes on.
+ */
+export async function cancelRun(
+  env: Env,
+  { caller, responseId }: Begun,
+  { unlessFollowed = false } = {},
+): Promise<void> {
   const { ordinal } = parseResponseId(responseId);
   for (let tries = 0; tries < FOLLOW_LIMITS.maxReattaches; tries++) {
     try {
-      await conversationOf(env, caller).cancel(caller, ordinal);
+      await conversationOf(env, caller).cancel(caller, ordinal, unlessFollowed);
       return;
     } catch {
       // The object is moving or restarting. Try again.

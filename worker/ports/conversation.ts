@@ -62,14 +62,17 @@ export interface ConversationPort extends Rpc.DurableObjectBranded {
   /** Ends all responses of an agent, also those that wait. Fails with NOT_FOUND if the conversation is no agent. */
   stopAgent(caller: Caller): Promise<Outcome<void>>;
 
-  /** Ends a response. A finished response does not change. */
-  cancel(caller: Caller, ordinal: number): Promise<Outcome<Cancelled>>;
+  /** Ends a response, with `unlessFollowed` only if no one follows it. A finished response does not change. */
+  cancel(caller: Caller, ordinal: number, unlessFollowed?: boolean): Promise<Outcome<Cancelled>>;
 
   /** Changes a message that still waits for its turn. */
   edit(caller: Caller, ordinal: number, content: MessageContent): Promise<Outcome<Cancelled>>;
 
   /** Fails with NOT_FOUND if the response does not exist, or for null the conversation. */
   find(caller: Caller, ordinal: number | null): Promise<Outcome<void>>;
+
+  /** Which responses there are. Fails with NOT_FOUND if the conversation does not exist. */
+  ordinals(caller: Caller): Promise<Outcome<Ordinals>>;
 
   /** Renames or archives it. A patch without effect writes no event; the account is still updated. */
   update(caller: Caller, patch: ConversationPatch): Promise<Outcome<ConversationInfo>>;
@@ -140,6 +143,12 @@ export interface ConversationPort extends Rpc.DurableObjectBranded {
 
   /** From the tunnel: it has no arguments any more of open calls of this private conversation. Dispatches them again. */
   dispatchAgain(): void;
+}
+
+/** The numbers of the newest response, and of the newest one that has not ended; null without one. */
+export interface Ordinals {
+  readonly newest: number;
+  readonly open: number | null;
 }
 
 /** A message on its way into a conversation. */

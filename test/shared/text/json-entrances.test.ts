@@ -28,6 +28,8 @@ const TRUSTED: Readonly<Record<string, string>> = {
   'client/examples/app.ts': 'what Drawbridge answers to the app',
   'worker/follow/fold-answer.ts': 'what the conversation sends to the Worker',
   'worker/words/word-stream.ts': 'what the conversation sends to the Worker',
+  'worker/ui-messages/stream.ts': 'what the conversation sends to the Worker',
+  'worker/ui-messages/socket.ts': 'what the Worker answers itself',
   'worker/conversation/reading/requests.ts': 'what the Worker writes for the conversation',
   'worker/api/answers.ts': 'what the conversations answer to the Worker',
   'worker/api/account-export.ts': 'what the conversation answers to the Worker',

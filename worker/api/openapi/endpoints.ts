@@ -4,6 +4,7 @@ import type { AppContext } from '../../account/caller.ts';
 import { CURSOR } from '../../cursor/agents.ts';
 import { type Endpoint, jsonAnswer } from '../../endpoint.ts';
 import { OPENAI } from '../../openai/routes.ts';
+import { UI_MESSAGES } from '../../ui-messages/routes.ts';
 import { ACCOUNT } from '../account.ts';
 import { ACCOUNT_EVENTS } from '../account-events.ts';
 import { ACCOUNTS } from '../accounts.ts';
@@ -58,6 +59,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
     answers: [jsonAnswer(200, 'OpenAPI 3.1.', OpenApi)],
     handle: serveDocument,
   },
+  ...UI_MESSAGES,
   ...OPENAI,
   ...CURSOR,
 ];

@@ -149,6 +149,8 @@ import { CompletionRequest } from '../../openai/request.ts';
 import { ResponsesRequest } from '../../openai/responses/request.ts';
 import * as responsesSchemas from '../../openai/responses/schemas.ts';
 import * as openAiSchemas from '../../openai/schemas.ts';
+import { UiChatRequest } from '../../ui-messages/request.ts';
+import { UiMessageChunk } from '../../ui-messages/routes.ts';
 
 /** The schema of the OpenAPI document itself, as far as a reader needs it. */
 export const OpenApi = z.looseObject({
@@ -245,6 +247,7 @@ export const NAMED: Readonly<Record<string, z.ZodType>> = {
   ...openAiSchemas,
   ...responsesSchemas,
   ResponsesRequest,
+  ...{ UiChatRequest, UiMessageChunk },
 };
 
 function eventsByName(): Record<string, z.ZodType> {

@@ -67,6 +67,13 @@ export class Followers {
     }
   }
 
+  /** Whether someone follows this response, or the whole conversation. */
+  has(responseId: string): boolean {
+    return [...this.#sockets.values()].some(
+      (following) => following.responseId === null || following.responseId === responseId,
+    );
+  }
+
   /** Forgets a closed socket. */
   detach(socket: WebSocket): void {
     this.#known?.delete(socket);

@@ -465,6 +465,23 @@ it('in OpenAI’s shape', async () => {
   await api.call('getOpenAiModel', { params: { id: 'scripted' } });
 });
 
+it('in the shape of the AI SDK', async () => {
+  const model = holdModel();
+  const parts = [{ type: 'text', text: 'What is here?' }];
+  const body = { id: 'chat', messages: [{ id: 'm', role: 'user', parts }] };
+  const answering = api.call('createUiMessage', { body });
+  const reply = await model.next();
+  const resuming = api.call('resumeUiMessage', { params: { id: 'chat' }, query: { after: '0' } });
+  reply.answer({ text: 'Hello.' });
+  const { events } = await answering;
+  expect(events.at(-1)).toMatchObject({ type: 'finish', finishReason: 'stop' });
+  expect((await resuming).events).toEqual(events.slice(1));
+  await api.call('resumeUiMessage', { params: { id: 'chat' } });
+  const { response } = await api.call('openUiSocket', { headers: { upgrade: 'websocket' } });
+  response.webSocket?.accept();
+  response.webSocket?.close();
+});
+
 it('without a token, with one of another scope, and for what does not exist', async () => {
   const unknown = newConversationId(crypto.randomUUID());
   const bridge = newBridgeId(crypto.randomUUID());
@@ -493,7 +510,9 @@ it('without a token, with one of another scope, and for what does not exist', as
     expect([operationId, await refusal({ token: null })]).toEqual([operationId, 401]);
     if (room === 'bridges') continue;
     expect([operationId, await refusal({ token })]).toEqual([operationId, 403]);
-    if (room !== '') expect([operationId, await refusal({})]).toEqual([operationId, 404]);
+    // The app chooses the ids of its chats: in one without messages there is nothing to resume.
+    if (room === 'chat') expect([operationId, await refusal({})]).toEqual([operationId, 204]);
+    else if (room !== '') expect([operationId, await refusal({})]).toEqual([operationId, 404]);
     if (body) expect([operationId, await refusal({ body: 7 })]).toEqual([operationId, 400]);
   }
 });

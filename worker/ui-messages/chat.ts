@@ -1,0 +1,104 @@
+/** Finds the conversation of a chat. No table knows it: ids are derived from the account and the chat's id. */
+import { DrawbridgeError } from '../../shared/errors.ts';
+import { ConversationId, parseResponseId, responseIdOf } from '../../shared/ids.ts';
+import { conversationIdOf } from '../../shared/wire/derived-id.ts';
+import { forkConversation } from '../conversation/fork/fork.ts';
+import type { Env } from '../env.ts';
+import { type Begun, cancelRun } from '../follow/cancel-run.ts';
+import { conversationOf } from '../objects.ts';
+import type { Outcome } from '../outcome.ts';
+import type { Ordinals, Person } from '../ports/conversation.ts';
+import { reach } from '../reach.ts';
+import { UI_LIMITS } from './limits.ts';
+import type { UiChatRequest } from './request.ts';
+
+/** Where a message goes: into a conversation that exists, or into a new one with `newId`. */
+export type ChatPlace =
+  | { readonly conversationId: string; readonly newId?: never }
+  | { readonly conversationId?: never; readonly newId: string };
+
+/**
+ * After the newest answer the chat goes on in its conversation. After an earlier one, or one of another chat, it goes on
+ * in a fork; without an answer it begins anew. Only a chat that has the id of a conversation goes on there, too, if its
+ * messages have no answer.
+ * @throws {DrawbridgeError} NOT_FOUND for an answer that was deleted, or is of another account.
+ */
+export async function placeOf(
+  env: Env,
+  person: Person,
+  request: UiChatRequest,
+): Promise<ChatPlace> {
+  const { id, previous, trigger, messageId } = request;
+  const known = await conversationsOf(env, person, id);
+  const last = known.at(-1);
+  const isNamed = ConversationId.safeParse(id).success;
+  if (isNamed && !last) throw new DrawbridgeError('NOT_FOUND', 'There is no such conversation');
+  const isMore = isNamed && trigger === 'submit-message' && messageId == null;
+  if (previous === null && isMore && last) return { conversationId: last.conversationId };
+  await endIn(env, person, known);
+  if (previous === null) return { newId: await nextIdOf(person, id, known) };
+  const { conversationId: from, ordinal } = parseResponseId(previous);
+  const own = known.find(({ conversationId }) => conversationId === from);
+  if (own?.newest === ordinal) return { conversationId: from };
+  const conversationId = await nextIdOf(person, id, known);
+  const fork = { from, ordinal, through: true };
+  await reach(() => forkConversation(env, { ...person, conversationId }, fork));
+  return { conversationId };
+}
+
+/** Ends what still runs: a person who writes behind another answer has stopped it, and has one chat. */
+async function endIn(env: Env, person: Person, known: readonly KnownConversation[]): Promise<void> {
+  const running = known.flatMap((each) => begunIn(person, each) ?? []);
+  await Promise.all(running.map((begun) => cancelRun(env, begun)));
+}
+
+/** A response of the chat that has not ended, in the newest of its conversations that has one; null without one. */
+export async function unfinishedOf(
+  env: Env,
+  person: Person,
+  chatId: string,
+): Promise<Begun | null> {
+  const known = await conversationsOf(env, person, chatId);
+  const found = known.findLast(({ open }) => open !== null);
+  return found ? begunIn(person, found) : null;
+}
+
+function begunIn(person: Person, { conversationId, open }: KnownConversation): Begun | null {
+  if (open === null) return null;
+  const responseId = responseIdOf(conversationId, open);
+  return { caller: { ...person, conversationId }, responseId };
+}
+
+interface KnownConversation extends Ordinals {
+  readonly conversationId: string;
+}
+
+/** The chat's conversations: the first one and its forks, in order, up to the first that does not exist. */
+async function conversationsOf(
+  env: Env,
+  person: Person,
+  chatId: string,
+): Promise<KnownConversation[]> {
+  const known: KnownConversation[] = [];
+  while (known.length < UI_LIMITS.maxForks) {
+    const conversationId = await idOf(person, chatId, known.length);
+    const caller = { ...person, conversationId };
+    const ask = () => conversationOf(env, caller).ordinals(caller);
+    const found = await reach<Outcome<Ordinals>>(ask);
+    if (found.ok) known.push({ conversationId, ...found.value });
+    else if (found.code === 'NOT_FOUND') return known;
+    else known.push({ conversationId, newest: 0, open: null }); // Its text is deleted.
+  }
+  return known;
+}
+
+/** The id of the conversation after the `known` ones. */
+async function nextIdOf(person: Person, chatId: string, known: readonly object[]): Promise<string> {
+  if (known.length < UI_LIMITS.maxForks) return await idOf(person, chatId, known.length);
+  throw new DrawbridgeError('CONVERSATION_FULL', 'The chat has too many forks: begin a new one');
+}
+
+async function idOf({ account }: Person, chatId: string, number: number): Promise<string> {
+  if (number === 0 && ConversationId.safeParse(chatId).success) return chatId;
+  return await conversationIdOf(account, `ui-chat\n${chatId}\n${number}`);
+}

@@ -1,0 +1,24 @@
+/** The limits of the AI SDK's UI message stream. */
+import { REQUEST_LIMITS } from '../../shared/limits.ts';
+import { MIB, SECOND } from '../../shared/units.ts';
+
+export const UI_LIMITS = {
+  /** Code points of one piece of a text without a blank: a word, or some syllables of a script without blanks. */
+  pieceChars: 16,
+  /**
+   * How long a run goes on after its reader has left. A page that reloads is back within this time; a person who
+   * pressed "stop" waits for it.
+   */
+  graceMs: 6 * SECOND,
+  /** How long a stopped resume waits for another one on its socket: React's StrictMode resumes twice at once. */
+  resumedStopMs: SECOND,
+  /** Forks of one chat, at which each request looks. */
+  maxForks: 100,
+  /** UTF-16 units of the ids of chats, messages and requests. The SDK's own have 16. */
+  maxIdChars: 200,
+  /** A socket without a request for this long after it was opened is closed: it needs no token before. */
+  firstFrameMs: 15 * SECOND,
+} as const;
+
+/** The SDK sends the whole chat each time, with all documents. The part that is new is bounded like any message. */
+export const UI_BODY_LIMITS = { ...REQUEST_LIMITS, maxBodyBytes: 4 * MIB } as const;
