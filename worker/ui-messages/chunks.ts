@@ -228,7 +228,7 @@ export class Chunks {
       this.#out.push({ type: 'finish', finishReason, messageMetadata });
     const ending = endingOf(response);
     if (ending.type === 'finished') {
-      finish(ending.reason === 'content_filter' ? 'content-filter' : ending.reason);
+      finish(FINISH[ending.reason]);
     } else if (response?.status !== 'error') {
       finish('interrupted');
       this.#out.push({ type: 'abort', reason: ending.failure.message });
@@ -239,6 +239,13 @@ export class Chunks {
     }
   }
 }
+
+const FINISH = {
+  stop: 'stop',
+  length: 'length',
+  content_filter: 'content-filter',
+  tool_calls: 'tool-calls',
+} as const;
 
 type FinishReason = NonNullable<Extract<UiChunk, { type: 'finish' }>['finishReason']>;
 
