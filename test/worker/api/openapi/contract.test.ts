@@ -19,6 +19,7 @@ import { documentTypes } from '../../../../shared/wire/document-types.ts';
 import { newPasskey, PASSKEY_ORIGIN } from '../../../far-ends/passkey.ts';
 import { call, scriptModel, standsAt, tokenFor } from '../../api.ts';
 import { holdModel } from '../../conversation/held-model.ts';
+import { followersOf } from '../../follow/watching.ts';
 import { newBrowser } from '../../push/push-service.ts';
 import {
   connectBridge,
@@ -472,6 +473,8 @@ it('in the shape of the AI SDK', async () => {
   const answering = api.call('createUiMessage', { body });
   const reply = await model.next();
   const resuming = api.call('resumeUiMessage', { params: { id: 'chat' }, query: { after: '0' } });
+  const { items } = Object((await api.call('listConversations', { query: { limit: '1' } })).json);
+  await vi.waitFor(async () => expect(await followersOf(items[0].id)).toBe(2));
   reply.answer({ text: 'Hello.' });
   const { events } = await answering;
   expect(events.at(-1)).toMatchObject({ type: 'finish', finishReason: 'stop' });
