@@ -56,9 +56,21 @@ function wordsOf({ url, secretFile, tokenFile, ...location }: InviteOptions): st
   return [...named, ...locationWordsOf(location)];
 }
 
+/** The link with which the first person gets into an account of this name, once. `secret` is the server's. */
+export async function firstLink(
+  account: string,
+  server: { readonly url: string; readonly secret: string },
+): Promise<string> {
+  const { link } = await createClient(await operatedAt(account, server)).createInvitation();
+  return printableLine(link, CLI_LIMITS.maxLinkChars);
+}
+
 /** The server's operator acts for any account. */
 async function operated(account: string, options: InviteOptions) {
-  const { url, secret } = await serverOf(options);
+  return await operatedAt(account, await serverOf(options));
+}
+
+async function operatedAt(account: string, { url, secret }: Awaited<ReturnType<typeof serverOf>>) {
   const lifeMs = OPERATOR_MS;
   const token = await mintToken(secret, { scope: 'user' }, new Date(), { account, lifeMs });
   return { url, token };

@@ -1,13 +1,18 @@
 /** `drawbridge serve`: runs the API on a server, behind a proxy that does TLS, until SIGTERM or Ctrl-C. */
+import { existsSync } from 'node:fs';
 import { isIP } from 'node:net';
-import { resolve } from 'node:path';
+import { userInfo } from 'node:os';
+import { join, resolve } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
 import { byLines } from '../../local/processes/log-file.ts';
 import type { ServerOptions } from '../../local/server/server.ts';
 import type { Programs } from '../../local/server/worker.ts';
 import { isOrigin } from '../../local/settings.ts';
+import { STATE_MARK } from '../../local/state/folder.ts';
+import { readAuthSecret } from '../../local/state/state.ts';
 import { formatLogLine, type LogEntry, type TellNotice } from '../../machine/log-line.ts';
 import { inOneLine } from '../../shared/text/plain-sight.ts';
+import { isAccount } from '../target/account-name.ts';
 import { abortOnInterrupt } from '../terminal/ending.ts';
 import { ownCommand } from '../terminal/own-command.ts';
 import { PORT_HELP, parsePort } from './port.ts';
@@ -57,9 +62,12 @@ async function serve(
     workerSettings: { ...workerSettings, ...(publicUrl && { PUBLIC_URL: publicUrl }) },
   };
   const place = { kind: 'own', serverDir: resolve(state) } as const;
+  const { serverDir: stateDir } = place;
+  const isNew = !existsSync(join(stateDir, STATE_MARK));
   const onReady: ServerOptions['onReady'] = async ({ url }) => {
     isReady();
-    teller.ready({ url, publicUrl, model: modelText(read.model), stateDir: place.serverDir });
+    const first = isNew && teller.isPrivate ? await inviteFirst(url, stateDir) : undefined;
+    teller.ready({ url, publicUrl, model: modelText(read.model), stateDir, first });
     if (host === LOOPBACK || trustProxy) return;
     const line = `It listens on ${host} without TLS: let only a proxy reach this port.`;
     teller.notice(line, 'port_open');
@@ -69,7 +77,26 @@ async function serve(
   return await runHere({ place, programs, settings, ...api, ...listeners }, signal);
 }
 
+/** For a server without people. Undefined where that fails: the other way is always shown. */
+async function inviteFirst(url: string, stateDir: string): Promise<FirstPerson | undefined> {
+  const { username } = userInfo();
+  const account = isAccount(username) ? username : 'owner';
+  const { firstLink } = await import('../people/invite.ts');
+  try {
+    const secret = (await readAuthSecret(stateDir)) ?? '';
+    return { account, link: await firstLink(account, { url, secret }) };
+  } catch {
+    return undefined;
+  }
+}
+
+interface FirstPerson {
+  readonly account: string;
+  readonly link: string;
+}
+
 interface ServedSettings {
+  readonly first: FirstPerson | undefined;
   readonly url: string;
   readonly publicUrl: string | undefined;
   readonly model: string;
@@ -77,6 +104,8 @@ interface ServedSettings {
 }
 
 interface Teller {
+  /** Whether only the person who started the server reads it. A log has more readers, and gets no way in. */
+  readonly isPrivate: boolean;
   ready(served: ServedSettings): void;
   readonly notice: TellNotice;
   /** A danger in the settings. */
@@ -88,6 +117,7 @@ interface Teller {
 function tellPerson(): Teller {
   const warn = (line: string) => process.stderr.write(`${inOneLine(line)}\n`);
   return {
+    isPrivate: true,
     ready: (served) => process.stdout.write(servedText(served)),
     notice: warn,
     warn,
@@ -100,6 +130,7 @@ function tellLog(): Teller {
   const write = (entry: LogEntry) => process.stdout.write(formatLogLine(entry, new Date()));
   const notice: TellNotice = (message, event) => void write({ event, message });
   return {
+    isPrivate: false,
     ready: ({ url, publicUrl, model }) => write({ event: 'ready', url, publicUrl, model }),
     notice,
     warn: (line) => notice(line, 'key_readable'),
@@ -107,7 +138,10 @@ function tellLog(): Teller {
   };
 }
 
-function servedText({ url, publicUrl, model, stateDir }: ServedSettings): string {
+function servedText({ url, publicUrl, model, stateDir, first }: ServedSettings): string {
+  const way = first
+    ? `The first person gets into the account ${first.account} here, once, within two days:\n${first.link}\n\n`
+    : '';
   return `
 Drawbridge is ready. Ctrl-C ends it.
 
@@ -116,7 +150,7 @@ Drawbridge is ready. Ctrl-C ends it.
   State   ${inOneLine(stateDir)}
   People  ${ownCommand('invite', 'NAME', '--state', stateDir)}
 
-`;
+${way}`;
 }
 
 function parseHost(text: string): string {

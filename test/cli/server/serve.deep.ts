@@ -5,8 +5,10 @@ import { describe, expect, test } from 'vitest';
 import { Invitation } from '../../../shared/api/sessions.ts';
 import { isAlive, treeOf } from '../../local/processes.ts';
 import { temporaryFolder } from '../../local/temporary-folder.ts';
+import { DRAWBRIDGE } from '../bundle.ts';
 import { callDrawbridge } from '../called.ts';
-import { runDrawbridge, startDrawbridge } from '../drawbridge.ts';
+import { environmentOf, runDrawbridge, startDrawbridge } from '../drawbridge.ts';
+import { HAS_TMUX, openTmux } from '../tmux.ts';
 
 const WORKER = join(import.meta.dirname, '..', '..', '..', 'worker', 'index.ts');
 const REAL = { FAKE_WORKER: WORKER };
@@ -39,6 +41,33 @@ async function addressOf(
   });
   return Invitation.parse(await invited.json()).link.replace(/#.*$/, '');
 }
+
+describe.skipIf(!HAS_TMUX)('serve at a terminal', () => {
+  test('shows the first person a way in once, and a later start shows none', async () => {
+    const stateDir = newState();
+    const words = [process.execPath, DRAWBRIDGE, 'serve', '--port', '0', '--state', stateDir];
+    const started = await openTmux(words, {
+      env: environmentOf(REAL) as Record<string, string>,
+      columns: 200,
+    });
+    await started.shows('The first person gets into the account');
+    const shown = await started.screen();
+    const [link = ''] = /http:\S+#\S+/.exec(shown) ?? [];
+    const login = () => callDrawbridge(['login', link, '--state', newState()]);
+    expect(await login()).toMatchObject({ code: 0 });
+    expect((await login()).stderr).toContain('This link was used');
+    await started.press('C-c');
+    await started.ended();
+    const again = await openTmux(words, {
+      env: environmentOf(REAL) as Record<string, string>,
+      columns: 200,
+    });
+    await again.shows('People ');
+    expect(await again.screen()).not.toContain('first person');
+    await again.press('C-c');
+    await again.ended();
+  });
+});
 
 describe('serve', () => {
   test('logs lines of JSON, runs no bridge, and ends with everything at SIGTERM', async () => {
