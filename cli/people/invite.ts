@@ -1,13 +1,11 @@
 /** `drawbridge invite`: a way into an account for one more device. */
 import type { Command } from 'commander';
 import { createClient } from '../../client/index.ts';
-import { mintToken } from '../../local/state/tokens.ts';
 import { printableLine } from '../../shared/text/plain-sight.ts';
-import { MINUTE } from '../../shared/units.ts';
 import { CLI_LIMITS } from '../limits.ts';
 import { parseAccount } from '../target/account-name.ts';
 import { addLocationOptions, locationWordsOf } from '../target/location-options.ts';
-import { type OperatorOptions, serverOf } from '../target/operator.ts';
+import { actingFor, type OperatorOptions, serverOf } from '../target/operator.ts';
 import { findTarget, type TargetOptions } from '../target/target.ts';
 import { ownCommand } from '../terminal/own-command.ts';
 import { showQr } from '../terminal/qr.ts';
@@ -56,25 +54,6 @@ function wordsOf({ url, secretFile, tokenFile, ...location }: InviteOptions): st
   return [...named, ...locationWordsOf(location)];
 }
 
-/** The link with which the first person gets into an account of this name, once. `secret` is the server's. */
-export async function firstLink(
-  account: string,
-  server: { readonly url: string; readonly secret: string },
-): Promise<string> {
-  const { link } = await createClient(await operatedAt(account, server)).createInvitation();
-  return printableLine(link, CLI_LIMITS.maxLinkChars);
-}
-
-/** The server's operator acts for any account. */
 async function operated(account: string, options: InviteOptions) {
-  return await operatedAt(account, await serverOf(options));
+  return await actingFor(account, await serverOf(options));
 }
-
-async function operatedAt(account: string, { url, secret }: Awaited<ReturnType<typeof serverOf>>) {
-  const lifeMs = OPERATOR_MS;
-  const token = await mintToken(secret, { scope: 'user' }, new Date(), { account, lifeMs });
-  return { url, token };
-}
-
-/** More than one request takes. */
-const OPERATOR_MS = MINUTE;

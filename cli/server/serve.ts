@@ -4,6 +4,7 @@ import { isIP } from 'node:net';
 import { userInfo } from 'node:os';
 import { join, resolve } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
+import { createClient } from '../../client/index.ts';
 import { byLines } from '../../local/processes/log-file.ts';
 import type { ServerOptions } from '../../local/server/server.ts';
 import type { Programs } from '../../local/server/worker.ts';
@@ -11,8 +12,10 @@ import { isOrigin } from '../../local/settings.ts';
 import { STATE_MARK } from '../../local/state/folder.ts';
 import { readAuthSecret } from '../../local/state/state.ts';
 import { formatLogLine, type LogEntry, type TellNotice } from '../../machine/log-line.ts';
-import { inOneLine } from '../../shared/text/plain-sight.ts';
+import { inOneLine, printableLine } from '../../shared/text/plain-sight.ts';
+import { CLI_LIMITS } from '../limits.ts';
 import { isAccount } from '../target/account-name.ts';
+import { actingFor } from '../target/operator.ts';
 import { abortOnInterrupt } from '../terminal/ending.ts';
 import { ownCommand } from '../terminal/own-command.ts';
 import { PORT_HELP, parsePort } from './port.ts';
@@ -81,10 +84,12 @@ async function serve(
 async function inviteFirst(url: string, stateDir: string): Promise<FirstPerson | undefined> {
   const { username } = userInfo();
   const account = isAccount(username) ? username : 'owner';
-  const { firstLink } = await import('../people/invite.ts');
   try {
     const secret = (await readAuthSecret(stateDir)) ?? '';
-    return { account, link: await firstLink(account, { url, secret }) };
+    const { link } = await createClient(
+      await actingFor(account, { url, secret }),
+    ).createInvitation();
+    return { account, link: printableLine(link, CLI_LIMITS.maxLinkChars) };
   } catch {
     return undefined;
   }

@@ -9,6 +9,7 @@ import { mintToken } from '../../local/state/tokens.ts';
 import { LocalError } from '../../machine/local-error.ts';
 import { WireError } from '../../shared/errors.ts';
 import { parseIfJson } from '../../shared/text/json.ts';
+import { MINUTE } from '../../shared/units.ts';
 import { ownCommand } from '../terminal/own-command.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 import { addLocationOptions, findKept, type LocationOptions } from './location-options.ts';
@@ -76,10 +77,14 @@ export async function findOperatedServer(
   return { url, request };
 }
 
-/** The server's address and its AUTH_SECRET. Throws like {@link findOperated}. */
-export async function serverOf(
-  options: OperatorOptions,
-): Promise<{ readonly url: string; readonly secret: string }> {
+export interface OperatedServer {
+  readonly url: string;
+  /** Its AUTH_SECRET. */
+  readonly secret: string;
+}
+
+/** Throws like {@link findOperated}. */
+export async function serverOf(options: OperatorOptions): Promise<OperatedServer> {
   const { url, secretFile } = options;
   if (url === undefined && secretFile === undefined) return await localServer(options);
   if (url === undefined || secretFile === undefined) {
@@ -89,6 +94,16 @@ export async function serverOf(
   const [secret = ''] = (await readSecret(secretFile)).split(',');
   return { url, secret };
 }
+
+/** The operator acts for any account. For one request or two. */
+export async function actingFor(account: string, { url, secret }: OperatedServer) {
+  const lifeMs = OPERATOR_MS;
+  const token = await mintToken(secret, { scope: 'user' }, new Date(), { account, lifeMs });
+  return { url, token };
+}
+
+/** More than one request takes. */
+const OPERATOR_MS = MINUTE;
 
 async function localServer(options: LocationOptions) {
   const { serverDir } = await findKept(options, 'running');
