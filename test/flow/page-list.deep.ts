@@ -319,6 +319,24 @@ describe.skipIf(NO_CHROMIUM)(`the page's list, thread and composer ${NO_CHROMIUM
     await expect.poll(() => page.url()).toMatch(/#\/settings$/);
   });
 
+  it('one writes on where one was when the palette is closed', async () => {
+    const { page } = device;
+    await device.go('#/new');
+    const field = page.locator('.composer textarea');
+    await field.fill('');
+    // A browser that forgets where the keys go does so now and then.
+    for (let time = 1; time <= 5; time++) {
+      await page.keyboard.press('Control+k');
+      await page.waitForSelector('.palette [role=combobox]:focus');
+      await page.keyboard.press('Escape');
+      await page.waitForSelector('.palette', { state: 'detached' });
+      await page.waitForSelector('.composer textarea:focus');
+      await page.keyboard.type('x');
+      await expect.poll(() => field.inputValue()).toBe('x'.repeat(time));
+    }
+    await field.fill('');
+  });
+
   it('says before a message is sent that its machine is away', async () => {
     const { page } = device;
     await device.go('#/new');

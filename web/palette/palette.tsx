@@ -34,7 +34,14 @@ export function Palette({ account, place, close }: Props) {
   const found = useFound(account, typed, false);
   useLive(account.live, LIST);
   // Before the next key can go elsewhere.
-  useLayoutEffect(() => dialog.current?.showModal(), []);
+  useLayoutEffect(() => {
+    const before = document.activeElement;
+    dialog.current?.showModal();
+    // Chromium gives the focus back to a field whose keys then write nothing.
+    return () => {
+      if (before instanceof HTMLElement) setTimeout(() => refocus(before));
+    };
+  }, []);
   const items = itemsFor(account, place, typed, found?.items ?? []);
   const chosen = Math.min(active, items.length - 1);
   useEffect(() => {
@@ -86,6 +93,13 @@ export function Palette({ account, place, close }: Props) {
       {items.length === 0 && <p class="hint">{words.nothingFound}</p>}
     </dialog>
   );
+}
+
+/** Unless the work has moved the focus. */
+function refocus(element: HTMLElement): void {
+  if (document.activeElement !== element) return;
+  element.blur();
+  element.focus();
 }
 
 const optionId = (index: number) => `palette-${index}`;

@@ -10,19 +10,21 @@ export function Theme() {
     setTheme(chosen);
   };
   return (
-    <fieldset>
-      <legend>{words.appearance}</legend>
-      {Object.entries(words.theme).map(([value, text]) => (
-        <label key={value}>
-          <input
-            type="radio"
-            name="theme"
-            checked={theme === value}
-            onChange={() => choose(value)}
-          />
-          {text}
-        </label>
-      ))}
-    </fieldset>
+    <>
+      <h2>{words.appearance}</h2>
+      <fieldset class="choices" aria-label={words.appearance}>
+        {Object.entries(words.theme).map(([value, text]) => (
+          <label key={value}>
+            <input
+              type="radio"
+              name="theme"
+              checked={theme === value}
+              onChange={() => choose(value)}
+            />
+            {text}
+          </label>
+        ))}
+      </fieldset>
+    </>
   );
 }
