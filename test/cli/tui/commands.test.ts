@@ -158,3 +158,19 @@ it('offers the models of a table that answer in chats', async () => {
   await runCommand('/model vectors', desk());
   expect(said.at(-1)).toBe('There is no model vectors: /model lists them.');
 });
+
+it('says how a background agent begins where there is none', async () => {
+  const { api, desk, said } = await openWriter();
+  api.answers.set('GET agents?limit=100', { items: [], nextCursor: null });
+  await runCommand('/agents', desk());
+  expect(said).toEqual([expect.stringMatching(/no background agent: .* agents create PROMPT/)]);
+});
+
+it('shows what an agent has changed below its title', async () => {
+  const { api, desk, said } = await openWriter({ choice: [CONVERSATION_ID, 'show'] });
+  const agent = { ...AGENT, status: 'completed', result: 'Fixed.', responseId: RESPONSE_ID };
+  api.answers.set('GET agents?limit=100', { items: [agent], nextCursor: null });
+  api.answers.set(`GET agents/${CONVERSATION_ID}`, agent);
+  await runCommand('/agents', desk());
+  expect(said).toEqual(['Fix it: completed\n\nFixed.']);
+});
