@@ -122,19 +122,21 @@ export class ActivityLine implements Component {
     const { work, facts = [], advice } = activity;
     const mark = SPINNER[Math.floor(nowMs / SPIN_MS) % SPINNER.length];
     const key = this.#stopKey();
-    const hint = key === undefined ? '' : this.#paint('dim', ` (${key} stops it)`);
+    const hint = key === undefined ? '' : ` (${key} stops it)`;
     const half = Math.ceil(width / 2);
-    const roomBeside = (beside: string) => width - visibleWidth(`${mark} ${beside}${hint}`);
+    // These are words of the program, each character one column wide.
+    const roomBeside = (beside: string) => width - `${mark} ${beside}${hint}`.length;
     const all = listed(facts);
     const isWide = roomBeside(all) >= Math.min(half, visibleWidth(work));
     const about = isWide ? all : listed(facts.slice(0, 1));
-    const shown = truncateToWidth(work, Math.max(half, roomBeside(about)), '…');
+    const room = roomBeside(about);
+    const shown = truncateToWidth(work, Math.max(half, room), '…');
     // What is cut ends its colour.
-    const line = `${this.#paint('cyan', `${mark} ${shown}`)}${this.#paint('cyan', about)}${hint}`;
+    const line = `${this.#paint('cyan', `${mark} ${shown}`)}${this.#paint('cyan', about)}${this.#paint('dim', hint)}`;
     const below = advice === undefined ? [] : wrapTextWithAnsi(advice, width);
     return [
       '',
-      truncateToWidth(line, width, '…'),
+      room < half ? truncateToWidth(line, width, '…') : line,
       ...below.map((each) => this.#paint('dim', each)),
     ];
   }
