@@ -87,7 +87,7 @@ it('no path leads to what belongs to someone else', async () => {
   };
   const ids: Readonly<Record<string, string>> = {
     ...{ conversations: owned.conversationId, agents: owned.conversationId },
-    ...{ completions: owned.id, bridges: bridgeId },
+    ...{ completions: owned.id, bridges: bridgeId, chat: owned.conversationId },
   };
   const before = JSON.stringify(await viewOf(owned.conversationId));
   const reached: string[] = [];

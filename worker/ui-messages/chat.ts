@@ -32,7 +32,6 @@ export async function placeOf(
   const known = await conversationsOf(env, person, id);
   const last = known.at(-1);
   const isNamed = ConversationId.safeParse(id).success;
-  if (isNamed && !last) throw new DrawbridgeError('NOT_FOUND', 'There is no such conversation');
   const isMore = isNamed && trigger === 'submit-message' && messageId == null;
   if (previous === null && isMore && last) return { conversationId: last.conversationId };
   await endIn(env, person, known);
@@ -73,7 +72,10 @@ interface KnownConversation extends Ordinals {
   readonly conversationId: string;
 }
 
-/** The chat's conversations: the first one and its forks, in order, up to the first that does not exist. */
+/**
+ * The chat's conversations: the first one and its forks, in order, up to the first that does not exist.
+ * @throws {DrawbridgeError} NOT_FOUND for the id of a conversation that the person does not have.
+ */
 async function conversationsOf(
   env: Env,
   person: Person,
@@ -86,10 +88,11 @@ async function conversationsOf(
     const ask = () => conversationOf(env, caller).ordinals(caller);
     const found = await reach<Outcome<Ordinals>>(ask);
     if (found.ok) known.push({ conversationId, ...found.value });
-    else if (found.code === 'NOT_FOUND') return known;
+    else if (found.code === 'NOT_FOUND') break;
     else known.push({ conversationId, newest: 0, open: null }); // Its text is deleted.
   }
-  return known;
+  if (known.length > 0 || !ConversationId.safeParse(chatId).success) return known;
+  throw new DrawbridgeError('NOT_FOUND', 'There is no such conversation');
 }
 
 /** The id of the conversation after the `known` ones. */
