@@ -9,16 +9,16 @@ import { afterEach, expect, it, vi } from 'vitest';
 import { type Description, operationsOf } from '../../../bench/fuzz/description.ts';
 import { beginLogin, enter, newSessionKey, sessionTokens } from '../../../client/index.ts';
 import { CALLS } from '../../../cursor/index.ts';
-import { newBridgeId } from '../../../shared/ids.ts';
+import { newBridgeId, newDeviceId } from '../../../shared/ids.ts';
 import { CLOSE } from '../../../shared/wire/tunnel.ts';
 import { SESSION_KEEPING } from '../../../worker/account/limits.ts';
 import { Account } from '../../../worker/account/object.ts';
 import { FOLLOW_LIMITS } from '../../../worker/follow/limits.ts';
 import { conversationOf } from '../../../worker/objects.ts';
 import { errorOf, scriptModel } from '../api.ts';
-import { holdModel, textFrame } from '../conversation/held-model.ts';
-import { quicken } from '../follow/watching.ts';
-import { openBridge } from '../tunnel/scripted-bridge.ts';
+import { holdModel, runCommand, textFrame } from '../conversation/held-model.ts';
+import { QUICK_REFUSALS, quicken } from '../follow/watching.ts';
+import { connectBridge, NONCE, openBridge } from '../tunnel/scripted-bridge.ts';
 import { clientOf, clientWith, SERVER, signIn } from './people.ts';
 
 const HOLDER = { name: 'ana-laptop', kind: 'machine' } as const;
@@ -168,25 +168,59 @@ it('a conversation that cannot be read does not hold up the ends of sessions for
 
 it('a message whose body is still on the way when its session ends is not answered', async () => {
   const requests = scriptModel(() => ({ text: 'Hi.' }));
+  const kept = await signIn(newAccount());
+  const late = { messages: [{ role: 'user', content: 'a late message' }] };
+  expect(await refusedLate('/api/v1/chat/completions', kept, late)).toBe('SESSION_ENDED');
+  expect(JSON.stringify(requests)).not.toContain('a late message');
+});
+
+it('a yes whose body is still on the way when its session ends reaches no bridge', async () => {
+  const model = holdModel();
   const account = newAccount();
   const kept = await signIn(account);
+  const bridge = await connectBridge({ account });
+  const mine = await clientOf(account);
+  const asked = await post('/api/v1/chat/completions', await tokenOf(kept), {
+    ...{ ...MESSAGE, stream: true, bridgeId: bridge.bridgeId },
+  });
+  (await model.next()).answer({ calls: [runCommand('make')] });
+  const { callId } = await bridge.nextCall();
+  bridge.ask(callId);
+  const isWaiting = async () => (await mine.listApprovals()).items.length;
+  await expect.poll(isWaiting).toBe(1);
+  const conversation = asked.headers.get('drawbridge-conversation-id');
+  const path = `/api/v1/conversations/${conversation}/approvals/${callId}`;
+  const signature = { deviceId: newDeviceId(crypto.randomUUID()), value: 'c2ln' };
+  const yes = { nonce: NONCE, decision: 'once', signature };
+  expect(await refusedLate(path, kept, yes)).toBe('SESSION_ENDED');
+  expect(await isWaiting()).toBe(1);
+  const other = await signIn(account);
+  quicken(QUICK_REFUSALS);
+  expect((await post(path, await tokenOf(other), { ...yes, decision: 'reject' })).status).toBe(200);
+  expect((await bridge.next('approval')).answer).toMatchObject({ decision: 'reject' });
+  await asked.body?.cancel();
+});
+
+/** Ends the session in the middle of the request's body, and returns the code of the refusal. */
+async function refusedLate(
+  path: string,
+  kept: Awaited<ReturnType<typeof signIn>>,
+  body: object,
+): Promise<string> {
   const token = await tokenOf(kept);
   const asked = vi.spyOn(Account.prototype, 'refusal');
   const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
-  const answer = SELF.fetch(`${SERVER.url}/api/v1/chat/completions`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${token}` },
-    body: readable,
-  });
+  const headers = { authorization: `Bearer ${token}` };
+  const answer = SELF.fetch(`${SERVER.url}${path}`, { method: 'POST', headers, body: readable });
   const writer = writable.getWriter();
-  const late = { messages: [{ role: 'user', content: 'a late message' }] };
-  const [first, rest] = JSON.stringify(late).split(/(?<=messages)/);
-  await writer.write(new TextEncoder().encode(first));
+  const bytes = new TextEncoder().encode(JSON.stringify(body));
+  await writer.write(bytes.slice(0, 10));
   await vi.waitFor(() => expect(asked).toHaveBeenCalled());
-  await (await clientOf(account)).endSession(kept.session);
+  await clientWith(kept).endSession(kept.session);
   vi.setSystemTime(Date.now() + SESSION_KEEPING.trustedMs + 1);
-  await writer.write(new TextEncoder().encode(rest));
+  await writer.write(bytes.slice(10));
   await writer.close();
-  expect(await errorOf(await answer)).toMatchObject({ status: 401, code: 'SESSION_ENDED' });
-  expect(JSON.stringify(requests)).not.toContain('a late message');
-});
+  const { status, code } = await errorOf(await answer);
+  expect(status).toBe(401);
+  return code;
+}
