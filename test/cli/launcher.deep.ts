@@ -59,8 +59,15 @@ describe.each(NODES)('the launcher on %s', (node) => {
 test.runIf(OLDER_NODE && process.platform === 'linux').each(['', 'echo piped | '])(
   'a Ctrl-C at the terminal reaches the program once: %j',
   async (before) => {
+    const launcher = newLauncher(COUNTING_PROGRAM);
+    // At a terminal the first start says that it prepares the program.
+    const prepared: [string, string] = [OLDER_NODE ?? '', launcher];
+    const first = startDrawbridge([], { program: prepared });
+    await first.firstLine;
+    first.process.kill('SIGTERM');
+    await first.finished;
     // The shell is interrupted as well, and is to wait.
-    const line = `trap : INT; ${before}'${OLDER_NODE}' '${newLauncher(COUNTING_PROGRAM)}'`;
+    const line = `trap : INT; ${before}'${OLDER_NODE}' '${launcher}'`;
     const program: [string, ...string[]] = ['script', '-qec', line, '/dev/null'];
     const {
       process: terminal,
