@@ -231,7 +231,7 @@ function shown(value: unknown): string {
 /** Needs something that no request of its own can make, such as the session of a person. */
 function isForWhatWaits({ operationId, path }: DescribedOperation): boolean {
   return (
-    ['editMessage', 'createSession', 'loginByPasskey'].includes(operationId) ||
+    ['editMessage', 'createSession', 'loginByPasskey', 'openUiSocket'].includes(operationId) ||
     ['getPush', 'setPush', 'deletePush'].includes(operationId) ||
     /callId|documentId|(agents|bridges|models)\/\{id\}|logins|sessions\/|invitations\//.test(path)
   );

@@ -75,6 +75,7 @@ class Run {
         this.complain(problem, request, answer);
       }
       if (request.twin) await this.#compare(request, request.twin, answer);
+      if (request.operation?.operationId === 'updateMe') await this.#keepTexts();
       return answer.status;
     } catch (error) {
       this.#count(request, 0);
@@ -90,6 +91,12 @@ class Run {
       request: request === null ? '' : describe(request),
       answer: text.slice(0, 500),
     });
+  }
+
+  /** The request may have made the account's conversations private, with texts that go at once. */
+  async #keepTexts(): Promise<void> {
+    const body = JSON.stringify({ deleteAfterHours: null });
+    await this.#options.send('sender', { ...get('/api/v1/me'), method: 'PATCH', body });
   }
 
   /** A new conversation of the account, with one response that is over. */
