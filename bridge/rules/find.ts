@@ -27,7 +27,6 @@ export interface RuleCandidates {
 const PLAIN_NAMES = ['AGENTS.md', 'CLAUDE.md', 'GEMINI.md', '.cursorrules'];
 /** `.cursorrules` was only ever read at the root. */
 const NESTED_NAMES = PLAIN_NAMES.slice(0, 3);
-const RULE_NAME = /(?:^|\/)(?:AGENTS\.md|CLAUDE\.md|GEMINI\.md|[^/]*\.mdc)$/;
 const RULES_FOLDER = '.cursor/rules';
 
 /**
@@ -59,12 +58,16 @@ async function nestedIn(
   signal: AbortSignal,
 ): Promise<RuleCandidate[] | undefined> {
   try {
-    const named = await filterInTurns(await listed, (path) => RULE_NAME.test(path));
+    const named = await filterInTurns(await listed, isRuleName);
     return named.flatMap((path) => toCandidate(path) ?? []);
   } catch {
     signal.throwIfAborted();
     return undefined;
   }
+}
+
+function isRuleName(path: string): boolean {
+  return path.endsWith('.mdc') || NESTED_NAMES.includes(posix.basename(path));
 }
 
 /** Null for a file that is no rule file, and for a plain file at the root, which is always a candidate. */

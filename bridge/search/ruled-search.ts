@@ -31,7 +31,7 @@ export async function searchUnderRules<Found>(
 }
 
 /** All rules that apply in the folder and below it. Ignore files inside ignored folders are not needed. */
-export async function readIgnoreRules(folder: string, signal: AbortSignal): Promise<IgnoreRules> {
+async function readIgnoreRules(folder: string, signal: AbortSignal): Promise<IgnoreRules> {
   const { rules } = readRulesAbove(folder);
   const names = await findIgnoreFiles(folder, rules, signal);
   lastNames.delete(folder);

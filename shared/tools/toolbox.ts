@@ -139,10 +139,10 @@ export function toolboxWith(
   set: OfferSet | undefined,
   clientTools: readonly ClientTool[] = [],
 ): Toolbox {
-  const { tools } = toolboxOfOffers(set);
-  if (clientTools.length === 0) return toolboxOfOffers(set);
+  const toolbox = toolboxOfOffers(set);
+  if (clientTools.length === 0) return toolbox;
   const room = OFFER_LIMITS.maxTools - clientTools.length;
-  return new Toolbox([...tools.slice(0, room), ...clientTools.map(ofClient)]);
+  return new Toolbox([...toolbox.tools.slice(0, room), ...clientTools.map(ofClient)]);
 }
 
 /** The same set gives the same toolbox. */

@@ -21,6 +21,7 @@ import {
 import { deleteConversation } from '../desk/delete.ts';
 import { sentWith } from '../desk/idempotency.ts';
 import { parse, parseBody } from '../desk/parse.ts';
+import { SUBMIT_ERRORS } from '../desk/submit.ts';
 import {
   describePage,
   describeQuery,
@@ -30,7 +31,6 @@ import {
 } from '../endpoint.ts';
 import { accountOf } from '../objects.ts';
 import { reach } from '../reach.ts';
-import { SUBMIT_ERRORS } from './chat.ts';
 import { CONVERSATION_PARAMS, callerOf } from './path.ts';
 
 const AGENTS = '/api/v1/agents';

@@ -9,7 +9,7 @@ import { type AppContext, personOf } from '../account/caller.ts';
 import { readDocument } from '../conversation/reading/requests.ts';
 import { sentWith } from '../desk/idempotency.ts';
 import { parseBody, parseId } from '../desk/parse.ts';
-import { type Sending, submitMessage } from '../desk/submit.ts';
+import { type Sending, SUBMIT_ERRORS, submitMessage } from '../desk/submit.ts';
 import { type Endpoint, type EndpointAnswer, IDEMPOTENCY_KEY, jsonAnswer } from '../endpoint.ts';
 import { foldAnswer, onlyWaits } from '../follow/fold-answer.ts';
 import { follow } from '../follow/follow.ts';
@@ -43,21 +43,6 @@ export const ANSWERED: EndpointAnswer = {
   },
   content: [{ type: 'application/json', schema: AnyResponse }, EVENTS],
 };
-
-/** The errors of a request that begins a response. */
-export const SUBMIT_ERRORS = [
-  'NOT_FOUND',
-  'BRIDGE_NOT_NAMED',
-  'UNKNOWN_MODEL',
-  'MODEL_NOT_PRIVATE',
-  'CONTENT_DELETED',
-  'UNKNOWN_MODE',
-  'IMAGES_NOT_SUPPORTED',
-  'COST_UNKNOWN',
-  'CONVERSATION_BUSY',
-  'CONVERSATION_FULL',
-  'IDEMPOTENCY_CONFLICT',
-] as const;
 
 const COMMON = { tag: 'Chat', access: 'user' } as const;
 

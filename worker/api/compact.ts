@@ -2,8 +2,9 @@
 
 import { CompactRequest } from '../../shared/api/requests.ts';
 import { parseBody } from '../desk/parse.ts';
+import { SUBMIT_ERRORS } from '../desk/submit.ts';
 import { type Endpoint, IDEMPOTENCY_KEY } from '../endpoint.ts';
-import { ANSWERED, answer, SUBMIT_ERRORS } from './chat.ts';
+import { ANSWERED, answer } from './chat.ts';
 import { CONVERSATION_PARAMS, CONVERSATIONS, callerOf } from './path.ts';
 
 /** The endpoint of this file. */

@@ -4,11 +4,12 @@ import { PlanExecution, PlanFileExecution, PlanSave } from '../../shared/api/req
 import { DocumentId } from '../../shared/ids.ts';
 import { Plan, PlanEdit } from '../../shared/wire/plans.ts';
 import { parseBody, parseId } from '../desk/parse.ts';
+import { SUBMIT_ERRORS } from '../desk/submit.ts';
 import { type Endpoint, IDEMPOTENCY_KEY, jsonAnswer } from '../endpoint.ts';
 import { conversationOf } from '../objects.ts';
 import { type Outcome, unwrap } from '../outcome.ts';
 import { reach } from '../reach.ts';
-import { ANSWERED, answer, SUBMIT_ERRORS } from './chat.ts';
+import { ANSWERED, answer } from './chat.ts';
 import { CONVERSATION_PARAMS, CONVERSATIONS, callerOf } from './path.ts';
 
 const PLAN_PARAMS = {

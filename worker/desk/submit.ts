@@ -71,6 +71,21 @@ export interface Sending {
 
 type Terms = Pick<KeyTerms, 'models' | 'budget' | 'bridges'>;
 
+/** The errors of a request that begins a response. */
+export const SUBMIT_ERRORS = [
+  'NOT_FOUND',
+  'BRIDGE_NOT_NAMED',
+  'UNKNOWN_MODEL',
+  'MODEL_NOT_PRIVATE',
+  'CONTENT_DELETED',
+  'UNKNOWN_MODE',
+  'IMAGES_NOT_SUPPORTED',
+  'COST_UNKNOWN',
+  'CONVERSATION_BUSY',
+  'CONVERSATION_FULL',
+  'IDEMPOTENCY_CONFLICT',
+] as const;
+
 /** A conversation up to the end of a response, and the worktree in which it works. */
 interface Restored {
   readonly from: string;

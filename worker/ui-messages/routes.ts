@@ -2,7 +2,7 @@
 import * as z from 'zod';
 import { personOf, senderOf } from '../account/caller.ts';
 import { parse, parseBody, parseId } from '../desk/parse.ts';
-import { submitMessage } from '../desk/submit.ts';
+import { SUBMIT_ERRORS, submitMessage } from '../desk/submit.ts';
 import { describeQuery, type Endpoint, type EndpointAnswer } from '../endpoint.ts';
 import { placeOf, unfinishedOf } from './chat.ts';
 import { UI_BODY_LIMITS } from './limits.ts';
@@ -69,19 +69,7 @@ export const UI_MESSAGES: readonly Endpoint[] = [
       },
     },
     answers: [CHUNKS],
-    errors: [
-      'NOT_FOUND',
-      'BRIDGE_NOT_NAMED',
-      'UNKNOWN_MODEL',
-      'MODEL_NOT_PRIVATE',
-      'CONTENT_DELETED',
-      'UNKNOWN_MODE',
-      'IMAGES_NOT_SUPPORTED',
-      'COST_UNKNOWN',
-      'CONVERSATION_BUSY',
-      'CONVERSATION_FULL',
-      'IDEMPOTENCY_CONFLICT',
-    ],
+    errors: SUBMIT_ERRORS,
     handle: async (c) => {
       const request = await parseBody(c, UiChatRequest, UI_BODY_LIMITS);
       const place = await placeOf(c.env, personOf(c), request);

@@ -14,7 +14,7 @@ import type { ChatSession } from '../../chat/session.ts';
 import { ownCommand } from '../../terminal/own-command.ts';
 import type { Paint } from '../../terminal/paint.ts';
 
-/** What the session is at, and facts about it, the first of which also stands on a narrow screen. */
+/** What the session does, and facts about that. A narrow screen shows only the first fact. */
 interface Activity {
   readonly work: string;
   readonly facts?: readonly string[];

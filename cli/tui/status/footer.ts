@@ -44,6 +44,7 @@ export class Footer implements Component {
       ...(sandbox === 'none' ? ['no sandbox'] : []),
       ...this.#spentParts(session),
       ...(bridge ? [basename(bridge.workspacePath)] : []),
+      ...(bridge && bridge.id !== session.chat.own?.bridgeId ? ['on another machine'] : []),
       ...(sandbox === undefined || sandbox === 'none' ? [] : ['sandbox']),
       // For a person who has never written here.
       ...(session.view === undefined ? ['/help: commands and keys'] : []),

@@ -1,6 +1,7 @@
 import { stripVTControlCharacters } from 'node:util';
 import { visibleWidth } from '@earendil-works/pi-tui';
 import { expect, it } from 'vitest';
+import type { ChatSession } from '../../../cli/chat/session.ts';
 import { plain } from '../../../cli/terminal/paint.ts';
 import { ActivityLine } from '../../../cli/tui/status/activity.ts';
 import { Footer } from '../../../cli/tui/status/footer.ts';
@@ -41,6 +42,26 @@ it('says on a narrow screen too that there is no sandbox', async () => {
     ...{ session: () => session, around, processes: { running: 0 }, paint: plain },
   });
   expect(footer.render(30)[0]).toMatch(/^agent · a-model · no sandbox/);
+});
+
+it('says where the folder is, unless it is on this machine', async () => {
+  const { session } = await openWriter({ mode: 'agent', model: 'a-model' });
+  const around = new StatusSurroundings();
+  const bridge = {
+    id: BRIDGE_ID,
+    workspacePath: '/work/shop',
+    confinement: { kind: 'bubblewrap' },
+  };
+  around.bridge = bridge as BridgeDetails;
+  const lineFor = (bridgeId: string) => {
+    const own = { bridgeId, stateDir: '/state' };
+    const here = { view: undefined, chat: { ...session.chat, own } } as unknown as ChatSession;
+    return new Footer({
+      ...{ session: () => here, around, processes: { running: 0 }, paint: plain },
+    }).render(120)[0];
+  };
+  expect(lineFor(BRIDGE_ID)).toContain('shop · sandbox');
+  expect(lineFor('bridge_2')).toContain('shop · on another machine · sandbox');
 });
 
 const RUNNING = {
