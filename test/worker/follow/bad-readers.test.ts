@@ -102,10 +102,15 @@ it('a reader that acknowledges nothing loses the object’s socket, and then its
   quicken({ [FOLLOW_LIMITS.heartbeatMs]: 20 });
   const { responseId, conversationId, reply } = await longAnswer();
   const socket = await openSocket(`chat/completions/${responseId}/events`, { acks: false });
+  const settle = () =>
+    new Promise((resolve) =>
+      setTimeout(resolve, 2 * FOLLOW_LIMITS.reattachMs + FOLLOW_LIMITS.paceMs),
+    );
   await sendUntilLetGo(reply, conversationId);
+  await settle(); // What came before is held for a pace.
   const sent = socket.events.length;
   reply.send(textFrame(PIECE), textFrame(PIECE));
-  await new Promise((resolve) => setTimeout(resolve, 2 * FOLLOW_LIMITS.reattachMs));
+  await settle();
   expect([socket.events.length, socket.closed]).toEqual([sent, undefined]);
   expire();
   expect(await socket.toClose()).toEqual({ code: 4008, reason: 'nothing was acknowledged' });
