@@ -1,10 +1,7 @@
 /** The numbers of an account's changes: a reader that has seen number N needs what changed after it, as it is now. */
 import { CHANGE_LIMITS } from './limits.ts';
 
-/**
- * A ring of the last changes: a change costs one row, and the table never grows beyond CHANGE_LIMITS.kept rows.
- * `id` is a conversation, listed or deleted, or a bridge.
- */
+/** A ring of the last CHANGE_LIMITS.kept changes: a change costs one row. `id` is a conversation or a bridge. */
 export const CHANGE_TABLE =
   'create table changes (slot integer primary key, number integer not null, id text not null);';
 

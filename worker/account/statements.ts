@@ -150,10 +150,7 @@ export class AccountStore extends Tables {
     this.#insert(listed, '', `update set ${DESCRIBED}`);
   }
 
-  /**
-   * {@link saveConversation} after an answer. Also moves the conversation up, adds to its searchable text, and adds what
-   * it has spent if that is not counted yet. Returns whether it counts.
-   */
+  /** As {@link saveConversation}, with searchable text and what was spent. Returns whether the spending counts. */
   saveAnswered(listed: Listed, text: string, spent: SpentSince | null): boolean {
     const { written } = this;
     const isNew = spent !== null && addSpent(written, listed.id, spent);

@@ -21,10 +21,7 @@ export function readCounted(sql: SqlStorage, id: string): number | null {
   return row ? row.counted : 0;
 }
 
-/**
- * Adds what a conversation has spent, unless it was counted before. Returns whether it counts. The caller stores
- * `through`, in the same step.
- */
+/** Adds what a conversation has spent, once. Returns whether it counts. The caller stores `through` in that step. */
 export function addSpent(sql: SqlStorage, id: string, { after, entries }: SpentSince): boolean {
   const counted = readCounted(sql, id);
   if (counted !== null && counted !== after) return false;

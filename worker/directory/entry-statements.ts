@@ -94,10 +94,7 @@ export function readInvitations(
   });
 }
 
-/**
- * Deletes an unused invitation of the account, or for null of any account. Returns the account that it led into,
- * undefined if there is no such invitation.
- */
+/** Deletes an unused invitation, of any account for null. Returns the account that it led into, if there is one. */
 export function deleteInvitation(
   sql: SqlStorage,
   id: string,

@@ -97,10 +97,7 @@ export class ChunkAnswer {
     return { parts: this.takeParts(), reply: this.#finish(outcome) };
   }
 
-  /**
-   * A `<think>` that is never closed turns the whole answer into reasoning. This repeats the reasoning as text, because
-   * otherwise the answer would be empty.
-   */
+  /** A `<think>` that is never closed makes all of it reasoning: repeats that as text, or the answer would be empty. */
   #sayUnclosed(): void {
     const isEmpty = this.#said === '' && this.#calls.calls.length === 0;
     if (isEmpty) this.#show({ text: this.#text.unclosed, reasoning: '' });

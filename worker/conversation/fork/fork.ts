@@ -29,10 +29,7 @@ export async function forkConversation(env: Env, to: Caller, source: ForkSource)
   unwrap(await conversationOf(env, to).fork(to, source));
 }
 
-/**
- * The part that a copy takes. All its runs must have finished, because rows of ended runs never change but for what
- * {@link readSteer} leaves out.
- */
+/** The part that a copy takes. Rows of ended runs never change, but for what {@link readSteer} leaves out. */
 export function extentOf(
   log: RunLog,
   store: RunStore,
@@ -141,10 +138,7 @@ function readRun(request: unknown, from: string) {
   return stored?.worktree === true ? { ...stored, worktree: from } : stored;
 }
 
-/**
- * A later run may have looked up the mentions of an unsent message of the last copied run. The copy looks them up
- * itself.
- */
+/** Leaves out what a later run has looked up for an unsent message: the copy looks it up itself. */
 function readSteer({ body, turns, run }: StoredRow, { ordinal }: Copy) {
   const steer = readStored(body, STEER);
   const isUnsent = turns === null && run === ordinal;

@@ -43,10 +43,7 @@ interface RequestRow extends Record<string, SqlStorageValue> {
   at_ms: number | null;
 }
 
-/**
- * The requests by day and model. Leaves out those before `sinceMs`. A response counts for the model of its last turn.
- * `nowMs` stands for the time of a run's summary.
- */
+/** The requests by day and model since `sinceMs`. `nowMs` stands for the time of a run's summary. */
 export function entriesOf(
   requests: readonly ModelRequest[],
   sinceMs: number,

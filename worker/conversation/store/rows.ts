@@ -28,9 +28,7 @@ export interface ConversationRow {
   readonly created: string;
   readonly title: string;
   readonly archived: boolean;
-  /**
-   * Created for one answer: the account does not list the conversation, and it is deleted some time after the answer.
-   */
+  /** Created for one answer: not in the account's list, and deleted some time after the answer. */
   readonly ephemeral: boolean;
   /** Hours after the last answer until the text is deleted. Null where the conversation is not private. */
   readonly deleteAfterHours: number | null;
@@ -214,10 +212,7 @@ export interface Run {
   readonly machine: Machine | null;
   /** Takeovers since the last completed turn. */
   readonly takeovers: number;
-  /**
-   * Epoch milliseconds until which its calls may take longer than usual, because a person is or was asked; otherwise
-   * null.
-   */
+  /** Epoch milliseconds until which calls may take longer, because a person is or was asked; otherwise null. */
   readonly deadline: number | null;
   /** Attempts at the next turn that failed before followers saw anything. */
   readonly failures: number;
@@ -287,10 +282,7 @@ export type SentResult = ToolResult & {
   readonly wholeChars?: number;
 };
 
-/**
- * A message that steers a current run; a person's change of the plan, during a run or afterwards; another mode that a person
- * has let the run switch to; or a note.
- */
+/** What a run takes in after its message: words, a person's change of the plan, another mode, or a note. */
 export interface Steer {
   readonly number: number;
   readonly run: number;
@@ -317,10 +309,7 @@ export interface RunEnd {
   readonly last: number;
 }
 
-/**
- * Where the messages sent word for word begin once a conversation has outgrown its model. The turns stay stored unchanged.
- * Windows are appended and never changed; the newest one applies.
- */
+/** Where the messages sent word for word begin in a long conversation. The newest one applies; none changes. */
 export interface Window {
   readonly number: number;
   /** The run that made the window and whose usage includes it. */
@@ -348,10 +337,7 @@ export interface WindowScale {
   readonly since: number;
   /** Tokens per UTF-16 unit of a request. */
   readonly tokensPerChar: number;
-  /**
-   * Set once a model refused a request that should have fitted: `chars` is the UTF-16 units that are now assumed to
-   * fit.
-   */
+  /** Set once a model refused a request that should have fitted: `chars` are assumed to fit now. */
   readonly refused: { readonly model: string; readonly chars: number } | null;
 }
 

@@ -26,10 +26,7 @@ export interface StoredMessageKey {
   readonly digest: string;
 }
 
-/**
- * The named statements of a conversation's runs. All are synchronous: writes without an await between them are atomic.
- * None reads more than it returns, however long the conversation is.
- */
+/** The synchronous statements of a conversation's runs. None reads more than it returns. */
 export class RunStore {
   readonly turns: TurnStore;
   readonly #sql: Sql;
@@ -278,10 +275,7 @@ export class RunStore {
     return { ...run, machine: offers ? { ...machine, offers } : machine };
   }
 
-  /**
-   * Repairs a run without an end behind which another run has started: the row of its end is damaged, and it ended no
-   * later than the next run's start.
-   */
+  /** Repairs a run whose stored end is damaged: it ended no later than the next run's start. */
   #endedAnyway(run: Run): Run {
     const [next] = this.#sql
       .exec<{ started: number }>(
@@ -359,10 +353,7 @@ export class RunStore {
   }
 }
 
-/**
- * The SQL condition for rows of the runs from `run` on. Rows are appended in the order of their runs, so the newest are
- * found from the end without reading the others.
- */
+/** The SQL condition for rows of the runs from `run` on, found from the end without reading the others. */
 function ofRunsFrom(table: 'steers' | 'windows' | 'offers', run: string): string {
   return `number > coalesce((select number from ${table} where run < ${run} order by number desc limit 1), 0)`;
 }
@@ -415,10 +406,7 @@ function valueIn(column: 'request' | 'body', operator: '->' | '->>', name: 'key'
   return `case when json_valid(${column}) then ${column} ${operator} '$.idempotency.${name}' end`;
 }
 
-/**
- * A row that can be read is trusted, because Drawbridge wrote it: the cast names what {@link RunStore.insertRun}
- * stored.
- */
+/** A row that can be read is trusted: the cast names what {@link RunStore.insertRun} stored. */
 function parseStarted(row: StartedRow): StartedRun {
   const request = readRequest(row.request);
   const machine = row.machine === null ? null : readStored(row.machine, MACHINE);
