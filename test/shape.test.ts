@@ -767,10 +767,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...['worker/conversation/log', 'worker/conversation/store', 'worker/conversation/tape'],
   ],
   'worker/conversation/fork': [
-    'shared',
-    ...EDGE,
-    'worker/conversation/log',
-    'worker/conversation/store',
+    ...['shared', ...EDGE, 'worker/conversation/log', 'worker/conversation/store'],
+    'worker/storage',
   ],
   'worker/conversation': [
     ...['shared', ...EDGE, 'worker/storage', 'worker/prompt', 'worker/upstream', 'cloudflare:'],

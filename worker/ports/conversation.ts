@@ -14,6 +14,7 @@ import type { SubagentAsk, SubagentState } from '../../shared/wire/subagents.ts'
 import type { GuestCall, ToolResult } from '../../shared/wire/tunnel.ts';
 import type { Parent, RunRequest } from '../conversation/store/rows.ts';
 import type { Outcome } from '../outcome.ts';
+import type { StoredRow } from '../storage/statements.ts';
 import type { ResponseUsage } from './account.ts';
 
 /** Who calls. The Worker sets the account after it has checked the token. */
@@ -246,5 +247,3 @@ export interface PageStart {
 }
 
 export type TableName = 'tape' | 'runs' | 'turns' | 'results' | 'steers' | 'windows' | 'offers';
-
-export type StoredRow = Record<string, SqlStorageValue>;

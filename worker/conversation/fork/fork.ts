@@ -10,16 +10,16 @@ import type {
   ForkPoint,
   ForkSource,
   PageStart,
-  StoredRow,
   TableName,
 } from '../../ports/conversation.ts';
+import { insertRow, type StoredRow } from '../../storage/statements.ts';
 import type { RunLog } from '../log/run-log.ts';
 import type { ConversationRow } from '../store/rows.ts';
 import type { RunStore } from '../store/run-statements.ts';
 import type { ConversationStore } from '../store/statements.ts';
 import { readEvents, readRequest, readStored, STEER } from '../store/stored.ts';
 import { type Copy, copyTapeRow } from './copy-events.ts';
-import { type Extent, FIRST_PAGE, writeRow } from './pages.ts';
+import { type Extent, FIRST_PAGE } from './pages.ts';
 
 /**
  * Makes `to` a copy of a conversation. Leaves an existing `to` unchanged, so the same fork can be requested again. The
@@ -93,7 +93,7 @@ export async function takePages(
       const events = table === 'tape' ? readEvents(row['body']) : [];
       // Damaged rows are copied as they are.
       if (table !== 'tape' || events.every(({ type }) => type === 'lost')) {
-        writeRow(storage.sql, table, asCopied(table, row, copy, from));
+        insertRow(storage.sql, table, asCopied(table, row, copy, from));
         continue;
       }
       for (const copied of copyTapeRow({ position: Number(row['position']), events }, copy)) {

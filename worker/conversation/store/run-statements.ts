@@ -1,6 +1,7 @@
 import type { OfferSet } from '../../../shared/wire/offer.ts';
 import type { PlanState } from '../../../shared/wire/plans.ts';
 import type { Sql } from '../../storage/row-meter.ts';
+import { firstRow, insertRow } from '../../storage/statements.ts';
 import { type ModelRequest, readModelRequests } from './model-requests.ts';
 import type { NewRun, Run, RunEnd, RunRequest, RunStatus, Steer, Window } from './rows.ts';
 import {
@@ -39,16 +40,10 @@ export class RunStore {
   }
 
   insertRun(run: NewRun): void {
-    this.#sql.exec(
-      'insert into runs (ordinal, status, first, started, request, machine, first_turn) values (?, ?, ?, ?, ?, ?, ?)',
-      run.ordinal,
-      run.status,
-      run.first,
-      run.started,
-      JSON.stringify(run.request),
-      this.#storeMachine(run),
-      run.firstTurn,
-    );
+    const { ordinal, status, first, started, firstTurn } = run;
+    const [request, machine] = [JSON.stringify(run.request), this.#storeMachine(run)];
+    const placed = { ordinal, status, first, started, first_turn: firstTurn };
+    insertRow(this.#sql, 'runs', { ...placed, request, machine });
   }
 
   startRun(run: Run): void {
@@ -66,9 +61,8 @@ export class RunStore {
   readOffers(digest: string): OfferSet | undefined {
     const known = this.#offers.get(digest);
     if (known) return known;
-    const [row] = this.#sql
-      .exec<{ body: string }>('select body from offers where digest = ?', digest)
-      .toArray();
+    const query = 'select body from offers where digest = ?';
+    const row = firstRow<{ body: string }>(this.#sql, query, digest);
     const set = row && readStored(row.body, OFFERS);
     if (set) this.#offers.set(digest, set);
     return set ?? undefined;
@@ -80,12 +74,7 @@ export class RunStore {
     const { offers, ...rest } = machine;
     const { digest } = offers;
     if (!this.readOffers(digest)) {
-      this.#sql.exec(
-        'insert into offers (run, digest, body) values (?, ?, ?)',
-        ordinal,
-        digest,
-        JSON.stringify(offers),
-      );
+      insertRow(this.#sql, 'offers', { run: ordinal, digest, body: JSON.stringify(offers) });
       this.#offers.set(digest, offers);
     }
     return JSON.stringify({ ...rest, offers: digest } satisfies StoredMachine);
@@ -184,13 +173,8 @@ export class RunStore {
 
   /** The start of the run that was running at this position of the tape; null without one. */
   readStartBefore(position: number): number | null {
-    const [row] = this.#sql
-      .exec<{ started: number }>(
-        'select started from runs where started <= ? order by ordinal desc limit 1',
-        position,
-      )
-      .toArray();
-    return row?.started ?? null;
+    const query = 'select started from runs where started <= ? order by ordinal desc limit 1';
+    return firstRow<{ started: number }>(this.#sql, query, position)?.started ?? null;
   }
 
   /**
@@ -198,26 +182,25 @@ export class RunStore {
    * the next run started. All these runs must have finished. Messages of later runs can stand before it.
    */
   readEnd(ordinal: number): number {
-    if (ordinal === 0) return 0;
-    const [next] = this.#sql
-      .exec<{ started: number }>(
-        'select started from runs where ordinal > ? and started is not null order by ordinal limit 1',
-        ordinal,
-      )
-      .toArray();
-    return next?.started ?? Number.MAX_SAFE_INTEGER;
+    return ordinal === 0 ? 0 : (this.#startAfter(ordinal) ?? Number.MAX_SAFE_INTEGER);
+  }
+
+  /** Where the next run that has started begins; undefined without one. */
+  #startAfter(ordinal: number): number | undefined {
+    const query =
+      'select started from runs where ordinal > ? and started is not null order by ordinal limit 1';
+    return firstRow<{ started: number }>(this.#sql, query, ordinal)?.started;
   }
 
   /** The newest run from `ordinal` on that executes a plan, and has started; null without one. */
   readExecution(ordinal: number): { readonly ordinal: number; readonly plan: PlanState } | null {
-    const [row] = this.#sql
-      .exec<{ ordinal: number; request: string }>(
-        `select ordinal, request from runs where ordinal >= ? and started is not null
-         and case when json_valid(request) then request -> '$.plan' is not null end
-         order by ordinal desc limit 1`,
-        ordinal,
-      )
-      .toArray();
+    const row = firstRow<{ ordinal: number; request: string }>(
+      this.#sql,
+      `select ordinal, request from runs where ordinal >= ? and started is not null
+       and case when json_valid(request) then request -> '$.plan' is not null end
+       order by ordinal desc limit 1`,
+      ordinal,
+    );
     const request = row && readRequest(row.request);
     const plan = request && 'plan' in request ? request.plan : undefined;
     return row && plan ? { ordinal: row.ordinal, plan } : null;
@@ -277,13 +260,8 @@ export class RunStore {
 
   /** Repairs a run whose stored end is damaged: it ended no later than the next run's start. */
   #endedAnyway(run: Run): Run {
-    const [next] = this.#sql
-      .exec<{ started: number }>(
-        'select started from runs where ordinal > ? and started is not null order by ordinal limit 1',
-        run.ordinal,
-      )
-      .toArray();
-    return next ? { ...run, status: 'error', last: next.started, isDamaged: true } : run;
+    const last = this.#startAfter(run.ordinal);
+    return last === undefined ? run : { ...run, status: 'error', last, isDamaged: true };
   }
 
   /** What the runs after `after`, up to `through`, have asked of models. */
@@ -292,13 +270,7 @@ export class RunStore {
   }
 
   insertSteer({ number, run, turns, ...body }: Steer): void {
-    this.#sql.exec(
-      'insert into steers (number, run, turns, body) values (?, ?, ?, ?)',
-      number,
-      run,
-      turns,
-      JSON.stringify(body),
-    );
+    insertRow(this.#sql, 'steers', { number, run, turns, body: JSON.stringify(body) });
   }
 
   updateSteer({ number, run: _, turns: __, ...body }: Steer): void {
@@ -325,12 +297,7 @@ export class RunStore {
   }
 
   insertWindow({ number, run, ...body }: Window): void {
-    this.#sql.exec(
-      'insert into windows (number, run, body) values (?, ?, ?)',
-      number,
-      run,
-      JSON.stringify(body),
-    );
+    insertRow(this.#sql, 'windows', { number, run, body: JSON.stringify(body) });
   }
 
   /** The number of the newest window; 0 when there is none. */
