@@ -31,7 +31,7 @@ export function readModelRequests(sql: Sql, after: number, through: number): Mod
   return Array.from(rows, ({ run, model, usage, at_ms }) => ({
     run,
     model,
-    usage: readStored(usage, { schema: Usage }) as Usage | null,
+    usage: readStored(usage, Usage),
     atMs: at_ms,
   }));
 }

@@ -1,19 +1,19 @@
-import type { OfferSet } from '../../../shared/wire/offer.ts';
+import { OfferSet } from '../../../shared/wire/offer.ts';
 import type { PlanState } from '../../../shared/wire/plans.ts';
 import type { Sql } from '../../storage/row-meter.ts';
 import { firstRow, insertRow } from '../../storage/statements.ts';
 import { type ModelRequest, readModelRequests } from './model-requests.ts';
-import type { NewRun, Run, RunEnd, RunRequest, RunStatus, Steer, Window } from './rows.ts';
 import {
-  MACHINE,
-  OFFERS,
-  RUN_END,
-  readRequest,
-  readStored,
-  STEER,
-  type StoredMachine,
-  WINDOW,
-} from './stored.ts';
+  type NewRun,
+  NewWindow,
+  type Run,
+  type RunEnd,
+  type RunRequest,
+  type RunStatus,
+  type Steer,
+  type Window,
+} from './rows.ts';
+import { MACHINE, RUN_END, readRequest, readStored, STEER, type StoredMachine } from './stored.ts';
 import { TurnStore } from './turn-statements.ts';
 
 /** A started run as its own row has it. Its end may be in the row of its last turn instead. */
@@ -63,7 +63,7 @@ export class RunStore {
     if (known) return known;
     const query = 'select body from offers where digest = ?';
     const row = firstRow<{ body: string }>(this.#sql, query, digest);
-    const set = row && readStored(row.body, OFFERS);
+    const set = row && readStored(row.body, OfferSet);
     if (set) this.#offers.set(digest, set);
     return set ?? undefined;
   }
@@ -313,7 +313,7 @@ export class RunStore {
       'select number, run, body from windows order by number desc',
     );
     for (const { body, ...keys } of rows) {
-      const window = readStored(body, WINDOW);
+      const window = readStored(body, NewWindow);
       if (window) yield { ...keys, ...window };
     }
     return undefined;

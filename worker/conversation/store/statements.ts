@@ -4,10 +4,17 @@ import type { TapeEvent } from '../../../shared/wire/events.ts';
 import { migrate, openStored } from '../../storage/migrations.ts';
 import { RowMeter, type Sql } from '../../storage/row-meter.ts';
 import { firstRow, insertRow } from '../../storage/statements.ts';
-import type { AgentRow, ConversationRow, Parent, TapeRow } from './rows.ts';
+import {
+  type AgentRow,
+  AgentSettings,
+  type ConversationRow,
+  Parent,
+  type TapeRow,
+  WorktreeClosing,
+} from './rows.ts';
 import { RunStore } from './run-statements.ts';
 import { MIGRATIONS } from './schema.ts';
-import { AGENT_SETTINGS, PARENT, readEvents, readStored, WORKTREE_CLOSING } from './stored.ts';
+import { readEvents, readStored } from './stored.ts';
 import { titleOf } from './title.ts';
 
 /** The fields of a conversation that can change. */
@@ -37,12 +44,12 @@ export class ConversationStore {
     const created = Number.isNaN(Date.parse(row.created)) ? UNKNOWN_TIME : row.created;
     const { id, owner, bridge, title_attempts: titleAttempts } = row;
     const status = readStatus(row.agent_status);
-    const settings = readStored(row.agent, AGENT_SETTINGS) ?? {};
-    const closing = readStored(row.agent_closing, WORKTREE_CLOSING) ?? undefined;
+    const settings = readStored(row.agent, AgentSettings) ?? {};
+    const closing = readStored(row.agent_closing, WorktreeClosing) ?? undefined;
     const listed = readStatus(row.agent_told);
     const agent = status ? { settings, status, listed, closing } : undefined;
     const parent =
-      row.parent === null ? undefined : (readStored(row.parent, PARENT) ?? LOST_PARENT);
+      row.parent === null ? undefined : (readStored(row.parent, Parent) ?? LOST_PARENT);
     const flags = { archived: row.archived === 1, ephemeral: row.ephemeral === 1 };
     const named = { id, owner, bridge, created, title, titleAttempts };
     return { ...named, ...flags, deleteAfterHours, deletedMs, agent, parent };

@@ -1,11 +1,11 @@
 /** The stored turns and results of a conversation, and every SQL statement for them. */
 
-import type { TaskSpent } from '../../../shared/wire/documents.ts';
+import { TaskSpent } from '../../../shared/wire/documents.ts';
 import { failure, type ToolResult } from '../../../shared/wire/tunnel.ts';
 import type { Sql } from '../../storage/row-meter.ts';
 import { firstRow, insertRow } from '../../storage/statements.ts';
 import type { SentResult, Turn } from './rows.ts';
-import { RESULT, readStored, TASK_SPENT, TURN } from './stored.ts';
+import { RESULT, readStored, TURN } from './stored.ts';
 
 /** A result with its turn; `call` is the call's index in the turn. */
 export interface StoredResult {
@@ -87,7 +87,7 @@ export class TurnStore {
       turn,
       call,
     );
-    return row ? readStored(row.spent, TASK_SPENT) : null;
+    return row ? readStored(row.spent, TaskSpent) : null;
   }
 
   /** The indexes of this turn's calls that have a result. */

@@ -32,7 +32,7 @@ export function digestOf(
     summary: boundSummary(summary?.trim() || listOf(pieces, before, { room, toolbox }), room),
     words: boundWords([...(before?.words ?? []), ...wordsIn(pieces)], room),
     plan: plan === null ? null : cutTagged(plan, maxPlanChars(room)),
-    todos: todosIn(pieces, toolbox) ?? before?.todos ?? [],
+    todos: [...(todosIn(pieces, toolbox) ?? before?.todos ?? [])],
     ...(skills.length > 0 && { skills }),
   };
 }
