@@ -47,7 +47,6 @@ export type PortRequest = z.infer<typeof PortRequest>;
 
 /** What a person asks for before the bridge lists its processes. */
 export const ProcessAsk = z.object({
-  /** Stops this one. */
   stop: ProcessId.optional(),
   /** Opens or closes a port of one. */
   port: z.object({ processId: ProcessId, ...PortRequest.shape }).optional(),

@@ -285,7 +285,6 @@ const Policy = z.object({ type: z.literal('policy'), askId: AskId, policy: Machi
 
 const Context = z.object({
   type: z.literal('context'),
-  /** The id of the look that this answers. */
   lookId: z.string().max(REQUEST_LIMITS.maxNameChars),
   context: MachineContext,
   /** What the look found for its message. */

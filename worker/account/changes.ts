@@ -25,7 +25,6 @@ export class Changes {
     this.#first = first;
   }
 
-  /** The number of the newest change. */
   get newest(): number {
     return Math.max(this.#newestStored, this.#first);
   }

@@ -70,7 +70,6 @@ export class Deadlines<Name extends string> {
     this.#isStopped = true;
   }
 
-  /** Null without deadlines. */
   #nextMs(deadlines: readonly Deadline<Name>[], nowMs: number): number | null {
     const { againMs } = this.#duties;
     const times = deadlines.map(({ atMs }) => (atMs > nowMs ? atMs : nowMs + againMs));

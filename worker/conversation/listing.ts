@@ -23,7 +23,6 @@ export function isListed({ ephemeral, parent }: Pick<ConversationRow, 'ephemeral
 
 /** What the list's entry has beside the row. */
 export interface ListedState {
-  /** Undefined for a conversation that is no agent. */
   readonly agentStatus: () => AgentStatus | undefined;
   /** Whether a message is being answered or waits for its turn. */
   readonly isRunning: () => boolean;

@@ -1,7 +1,7 @@
 /** The stored deliveries of a conversation, and their statements. */
 import { DeliveryState } from '../../shared/api/agents.ts';
 import type { Sql } from '../storage/row-meter.ts';
-import { insertRow } from '../storage/statements.ts';
+import { insertRow, updateRows } from '../storage/statements.ts';
 
 export interface DeliveryRow {
   readonly number: number;
@@ -28,10 +28,8 @@ export class DeliveryStore {
   }
 
   update({ number, state, attempts, nextMs, answer }: DeliveryRow): void {
-    this.#sql.exec(
-      'update deliveries set state = ?, attempts = ?, next_ms = ?, answer = ? where number = ?',
-      ...[state, attempts, nextMs, answer, number],
-    );
+    const changed = { state, attempts, next_ms: nextMs, answer };
+    updateRows(this.#sql, 'deliveries', changed, 'where number = ?', number);
   }
 
   /** Deletes the deliveries up to this number. */

@@ -19,6 +19,19 @@ export function insertRow(
   );
 }
 
+/** Changes the columns of all rows, or of those that `which` takes (`where id = ?`). */
+export function updateRows(
+  sql: Sql,
+  table: string,
+  changed: Readonly<StoredRow>,
+  which = '',
+  ...bindings: SqlStorageValue[]
+): void {
+  const columns = Object.keys(changed).map((column) => `${column} = ?`);
+  const values = [...Object.values(changed), ...bindings];
+  sql.exec(`update ${table} set ${columns.join(', ')} ${which}`, ...values);
+}
+
 /** The first row of a query; undefined without one. */
 export function firstRow<Row extends StoredRow>(
   sql: Sql,

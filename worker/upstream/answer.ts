@@ -181,7 +181,6 @@ function charsOfCall({ id = '', name = '', arguments: sent = '', extra }: CallDe
   return UPSTREAM_LIMITS.minPieceChars + id.length + name.length + chars + extraChars;
 }
 
-/** Null if the parts cannot be joined. */
 function joinParts(first: ReplyPart, second: ReplyPart): ReplyPart | null {
   if (first.type === 'call') {
     if (second.type !== 'call' || second.call !== first.call) return null;

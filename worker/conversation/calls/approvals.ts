@@ -83,7 +83,6 @@ export class Approvals {
     return turn?.calls.find((call) => call.callId === callId)?.documentId;
   }
 
-  /** The nonce of the document's open question; undefined without one. */
   #openNonce(documentId: string): string | undefined {
     const metadata = this.#recorder.document(documentId)?.metadata;
     return OpenNonce.safeParse(metadata?.['approval']).data?.nonce;

@@ -22,7 +22,6 @@ import { messageLookOf, steerLookOf } from './message-look.ts';
 export interface HandsOf {
   readonly account: string;
   readonly conversationId: string;
-  /** Null for a conversation without a bridge. */
   readonly bridgeId: string | null;
   readonly isPrivate: boolean;
 }

@@ -220,7 +220,6 @@ export class RunLog {
     this.#change(run, { deadline });
   }
 
-  /** Adds a steer to the current run. */
   addSteer(run: Run, steer: Pick<Steer, 'content' | 'idempotency'>): void {
     const stored = { ...steer, number: this.#steerNumber + 1, run: run.ordinal, turns: null };
     this.#store.insertSteer(stored);

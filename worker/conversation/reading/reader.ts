@@ -54,7 +54,6 @@ export class TapeReader {
     }
   }
 
-  /** The response of a run with its documents. */
   response(run: Run): ChatResponse {
     if (run.started === null) return this.#unstarted(run);
     const fold = new ResponseFold();

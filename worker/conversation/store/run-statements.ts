@@ -1,7 +1,7 @@
 import { OfferSet } from '../../../shared/wire/offer.ts';
 import type { PlanState } from '../../../shared/wire/plans.ts';
 import type { Sql } from '../../storage/row-meter.ts';
-import { firstRow, insertRow } from '../../storage/statements.ts';
+import { firstRow, insertRow, type StoredRow, updateRows } from '../../storage/statements.ts';
 import { type ModelRequest, readModelRequests } from './model-requests.ts';
 import {
   type NewRun,
@@ -48,13 +48,12 @@ export class RunStore {
 
   startRun(run: Run): void {
     const { ordinal, started, firstTurn } = run;
-    this.#sql.exec(
-      "update runs set status = 'running', started = ?, machine = ?, first_turn = ? where ordinal = ?",
-      started,
-      this.#storeMachine(run),
-      firstTurn,
-      ordinal,
-    );
+    const machine = this.#storeMachine(run);
+    this.#update(ordinal, { status: 'running', started, machine, first_turn: firstTurn });
+  }
+
+  #update(ordinal: number, changed: Readonly<StoredRow>): void {
+    updateRows(this.#sql, 'runs', changed, 'where ordinal = ?', ordinal);
   }
 
   /** The set with this digest, if a run of this conversation was offered it. */
@@ -81,48 +80,33 @@ export class RunStore {
   }
 
   countTakeover(ordinal: number, takeovers: number): void {
-    this.#sql.exec('update runs set takeovers = ? where ordinal = ?', takeovers, ordinal);
+    this.#update(ordinal, { takeovers });
   }
 
   countFailure(ordinal: number, failures: number, notBefore: number): void {
-    this.#sql.exec(
-      'update runs set failures = ?, not_before = ?, takeovers = 0 where ordinal = ?',
-      failures,
-      notBefore,
-      ordinal,
-    );
+    this.#update(ordinal, { failures, not_before: notBefore, takeovers: 0 });
   }
 
   /** Resets `takeovers` and `failures` after a completed turn. */
   clearTroubles(ordinal: number): void {
-    this.#sql.exec('update runs set takeovers = 0, failures = 0 where ordinal = ?', ordinal);
+    this.#update(ordinal, { takeovers: 0, failures: 0 });
   }
 
   setDeadline(ordinal: number, deadline: number): void {
-    this.#sql.exec('update runs set deadline = ? where ordinal = ?', deadline, ordinal);
+    this.#update(ordinal, { deadline });
   }
 
   /** Replaces the request of a run that has not started. */
   updateRequest(ordinal: number, request: RunRequest): void {
-    this.#sql.exec(
-      'update runs set request = ? where ordinal = ?',
-      JSON.stringify(request),
-      ordinal,
-    );
+    this.#update(ordinal, { request: JSON.stringify(request) });
   }
 
   updateMachine(run: Pick<Run, 'ordinal' | 'machine'>): void {
-    const machine = this.#storeMachine(run);
-    this.#sql.exec('update runs set machine = ? where ordinal = ?', machine, run.ordinal);
+    this.#update(run.ordinal, { machine: this.#storeMachine(run) });
   }
 
   endRun(ordinal: number, { status, last }: RunEnd): void {
-    this.#sql.exec(
-      'update runs set status = ?, last = ?, takeovers = 0 where ordinal = ?',
-      status,
-      last,
-      ordinal,
-    );
+    this.#update(ordinal, { status, last, takeovers: 0 });
   }
 
   /** The ordinal of the newest run, also where its row is damaged or lost; 0 when there is none. */

@@ -3,7 +3,7 @@ import { AgentStatus } from '../../../shared/api/conversations.ts';
 import type { TapeEvent } from '../../../shared/wire/events.ts';
 import { migrate, openStored } from '../../storage/migrations.ts';
 import { RowMeter, type Sql } from '../../storage/row-meter.ts';
-import { firstRow, insertRow } from '../../storage/statements.ts';
+import { firstRow, insertRow, updateRows } from '../../storage/statements.ts';
 import {
   type AgentRow,
   AgentSettings,
@@ -78,20 +78,18 @@ export class ConversationStore {
 
   /** Stores the fields that can change. */
   describe({ title, archived, titleAttempts }: Description): void {
-    this.#sql.exec(
-      'update conversation set title = ?, archived = ?, title_attempts = ?',
-      title,
-      archived ? 1 : 0,
-      titleAttempts,
-    );
+    const changed = { title, archived: archived ? 1 : 0, title_attempts: titleAttempts };
+    updateRows(this.#sql, 'conversation', changed);
   }
 
   /** Stores what an agent's row has. */
   saveAgent({ settings, status, listed, closing }: AgentRow): void {
-    this.#sql.exec(
-      'update conversation set agent = ?, agent_status = ?, agent_told = ?, agent_closing = ?',
-      ...[JSON.stringify(settings), status, listed, closing ? JSON.stringify(closing) : null],
-    );
+    updateRows(this.#sql, 'conversation', {
+      agent: JSON.stringify(settings),
+      agent_status: status,
+      agent_told: listed,
+      agent_closing: closing ? JSON.stringify(closing) : null,
+    });
   }
 
   appendTape(position: number, events: readonly TapeEvent[]): void {
