@@ -40,10 +40,7 @@ export function describeBundle(root, outdir) {
 
 const GRAMMARS = ['bash', 'c-sharp', 'cpp', 'go', 'java', 'php', 'python', 'ruby', 'rust', 'tsx'];
 
-/**
- * Puts the parser and its grammars beside the program, compressed: bridge/index/grammars.ts loads them. Returns the
- * packages' files.
- */
+/** Puts the parser and its grammars beside the program, compressed. Returns the packages' files. */
 export function copyGrammars(root, outdir) {
   const packages = join(root, 'node_modules');
   const runtime = join(packages, 'web-tree-sitter', 'web-tree-sitter.wasm');

@@ -211,10 +211,7 @@ function findHome() {
   throw new Error('there is no home folder');
 }
 
-/**
- * Makes a private folder and its missing parents. One after the other: Node's `recursive` never returns for a place
- * such as `/proc/nowhere`.
- */
+/** Makes a private folder and its parents one by one: Node's `recursive` never returns for `/proc/nowhere`. */
 function newFolder(path) {
   if (existsSync(path)) return path;
   const above = newFolder(dirname(path));

@@ -1,7 +1,4 @@
-/**
- * Declares the types of `drawbridge-client`. The sources infer them from schemas; the package has neither schemas nor
- * zod, so its declarations spell the types out.
- */
+/** Declares the types of `drawbridge-client`, spelled out: the package has neither schemas nor zod. */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -42,10 +39,7 @@ export function declareClient(root: string, target: string): void {
 /** A path after `from`, or in the `import()` of a type that the module does not import by name. */
 const IMPORTED = /(?<=from |import\()(['"])(\.[^'"]*)\.ts\1/g;
 
-/**
- * What tsc has declared of a module. Of a module with schemas only its types are left, spelled out: the package has no
- * value of such a module.
- */
+/** What tsc has declared of a module, with the types of schemas spelled out, and no schema. */
 function declarationsOf(emitted: string, spell: (type: string) => string): string {
   if (!ZOD.test(emitted)) return emitted;
   const text = emitted

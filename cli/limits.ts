@@ -25,10 +25,7 @@ export const SCREEN_LIMITS = {
   /** Rows of a diff that is folded, and the unchanged rows around each change. */
   diffRows: 24,
   contextRows: 3,
-  /**
-   * UTF-16 units of code that get colours at once, and at most while a comment or a string goes on. The highlighter needs
-   * 1 ms for each KiB of most code, and the square of it for empty lines.
-   */
+  /** UTF-16 units that get colours at once: 1 ms for each KiB of most code, its square for empty lines. */
   highlightStep: 4 * KIB,
   highlightedChars: 16 * KIB,
   /** Columns from which a diff has room for the line numbers of both sides. */

@@ -43,10 +43,7 @@ export interface Core {
   /** The newest responses before one; null where there is no such one. */
   responses(id: string, newest: NewestResponses): Promise<ConversationView | null>;
   cancel(id: string, ordinal: number): Promise<unknown>;
-  /**
-   * Streams the events of a response from its beginning. `seen` is the client's position: INVALID_CURSOR where the
-   * response has no such one. Nothing is read where nothing comes after it.
-   */
+  /** Streams a response's events. `seen` is the client's position: INVALID_CURSOR where the response has none such. */
   stream(id: string, responseId: string, seen: number, open: OpenReader): Promise<Response>;
 }
 

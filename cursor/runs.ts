@@ -74,10 +74,7 @@ interface RunPage {
   readonly cursor?: string | undefined;
 }
 
-/**
- * The runs of one part of the conversation, the newest first: fewer than the limit where responses are large. Leaves out
- * runs that still wait for their turn.
- */
+/** The runs of a part of the conversation, the newest first, without those that wait. May be fewer than the limit. */
 export async function listRuns(
   c: Context,
   core: Core,

@@ -34,10 +34,7 @@ export const LOCAL_LIMITS = {
   workerGraceMs: 500,
   /** From SIGTERM, or the order to end, to SIGKILL. The bridge needs time to end its commands: see COMMAND_LIMITS.killGraceMs. */
   bridgeGraceMs: 5 * SECOND,
-  /**
-   * From a request on the control socket to its answer: connecting a folder takes as long as its bridge does, and a bit
-   * more.
-   */
+  /** From a request on the control socket to its answer: a bit more than a folder's bridge takes to connect. */
   controlMs: 40 * SECOND,
   /** Characters of a request: mostly a project's environment. */
   maxControlChars: MIB,

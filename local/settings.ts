@@ -35,10 +35,7 @@ export function readModelSettings(env: NodeJS.ProcessEnv): ModelSettings {
   return env['MODELS'] ? readTableSettings(env, env['MODELS']) : readUpstreamSettings(env);
 }
 
-/**
- * The names of the variables for models' keys, set or not.
- * @throws {LocalError} if MODELS is not a table.
- */
+/** The names of the variables for models' keys, set or not. @throws {LocalError} if MODELS is not a table. */
 export function modelKeyNames({ MODELS }: NodeJS.ProcessEnv): readonly string[] {
   const table = MODELS ? parseTable(MODELS) : [];
   return ['OPENAI_API_KEY', ...table.flatMap(({ keyName }) => keyName ?? [])];

@@ -13,10 +13,7 @@ export interface AskedPattern {
   readonly place: string;
 }
 
-/**
- * The patterns, one on each line. Undefined without an answer. `ask` resolves as in `ask-form.ts`; an empty answer takes
- * the pattern as it is, and a field may begin with it.
- */
+/** The patterns, one a line; undefined without an answer. An empty answer takes the pattern as it is. */
 export async function askPatterns(
   ask: (asked: AskedPattern) => Promise<string | undefined>,
   proposal: Proposal,

@@ -31,9 +31,7 @@ export const IndexReport = z.discriminatedUnion('state', [
 ]);
 export type IndexReport = z.infer<typeof IndexReport>;
 
-/**
- * `disconnected` passes by itself. After `refused` the bridge does not reconnect. `failed` says why its process ends.
- */
+/** `disconnected` passes. After `refused` the bridge does not reconnect. `failed` says why its process ends. */
 export const BridgeStatus = z.discriminatedUnion('event', [
   z.object({ event: z.literal('connected'), confinement: ReportedConfinement }),
   z.object({ event: z.literal('disconnected'), reason: z.string() }),

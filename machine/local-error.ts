@@ -1,9 +1,6 @@
 /** The expected failures of running Drawbridge on this machine. */
 
-/**
- * One clear sentence for the person at the terminal. `refused`: the request is impossible, and must change. `failed`:
- * the attempt went wrong.
- */
+/** One clear sentence for a person. `refused`: the request is impossible. `failed`: the attempt went wrong. */
 export class LocalError extends Error {
   override readonly name = 'LocalError';
   readonly kind: 'refused' | 'failed';

@@ -40,10 +40,7 @@ export function takeLock(path: string): LockAttempt {
   return { isTaken: false, holder: holder.pid };
 }
 
-/**
- * Takes the lock once its holder gives it back.
- * @throws {LocalError} `whenBusy`, if that takes more than five seconds. Otherwise as {@link takeLock}.
- */
+/** Takes the lock once it is given back. @throws {LocalError} `whenBusy` after five seconds; as {@link takeLock}. */
 export async function takeTurn(path: string, whenBusy: string): Promise<Disposable> {
   for (let attempt = 1; ; attempt++) {
     const lock = takeLock(path);

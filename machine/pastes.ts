@@ -12,9 +12,7 @@ export interface PastePiece {
   readonly text: string;
 }
 
-/**
- * Reads a terminal's input, cut at any place. A piece may be the beginning of a paste that continues in the next one.
- */
+/** Reads a terminal's input, cut at any place: a piece may begin a paste that goes on in the next one. */
 export class PasteReader {
   #held = '';
   #isPasting = false;

@@ -23,16 +23,10 @@ import { isSystemError } from './system-error.ts';
 export const PRIVATE_FILE = 0o600;
 export const PRIVATE_FOLDER = 0o700;
 
-/**
- * Bytes of a file that is read whole. Keys, tokens and rules have some hundreds. Without a limit, a command could make
- * a file that fills the memory.
- */
+/** Bytes of a file that is read whole. Ours have some hundreds; a command could make one that fills the memory. */
 const MAX_FILE_BYTES = 4 * MIB;
 
-/**
- * Makes a folder of ours, if it does not exist. Its parent must exist: if the parent was deleted, our keys went with
- * it, and a new folder would lack them.
- */
+/** Makes a folder of ours, if it is not there. Its parent must be: if that was deleted, our keys went with it. */
 export function makePrivateFolder(path: string): void {
   try {
     mkdirSync(path, { mode: PRIVATE_FOLDER });
@@ -90,10 +84,7 @@ export async function readOrCreate(
   return (await readIfThere(path)) ?? (await readOrCreate(path, make));
 }
 
-/**
- * The text of a file of ours, or undefined if there is none.
- * @throws {LocalError} when the path is not a file of ours: a folder, a pipe or a far too large file.
- */
+/** The text of a file of ours, if there is one. @throws {LocalError} for a folder, a pipe or a far too large file. */
 export async function readIfThere(path: string): Promise<string | undefined> {
   try {
     return await readPlainFile(path);

@@ -126,10 +126,7 @@ interface Issue {
   readonly message: string;
 }
 
-/**
- * For a union without a matching form: the issues of the form that fits best, whose issues have the deepest path, and of
- * several the one with the fewest.
- */
+/** Of a union without a matching form: the issues of the form that fits best, by their depth, then their number. */
 function innermost(issue: z.core.$ZodIssue): readonly Issue[] {
   if (issue.code === 'unrecognized_keys') return unknownFields(issue);
   if (issue.code !== 'invalid_union' || issue.errors.length === 0) return [issue];

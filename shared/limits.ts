@@ -347,10 +347,7 @@ export const TUNNEL_LIMITS = {
   /** The first wait before a new connection, and the longest. It doubles, with jitter. */
   backoffMinMs: 250,
   backoffMaxMs: 15 * SECOND,
-  /**
-   * A connection that lives this long after its welcome was good, and the waits start over. A connection that fails at
-   * every result fails sooner.
-   */
+  /** A connection that lives this long after its welcome was good: the waits start over. */
   steadyMs: SECOND,
   /**
    * The time for an answer to the handshake, and then to the hello; without one the attempt fails. Each takes a few
@@ -402,10 +399,7 @@ export const CONTEXT_LIMITS = {
   /** UTF-16 units of the file tree, and of git's status. */
   maxLayoutChars: 12_000,
   maxGitStatusChars: 4_000,
-  /**
-   * A run waits this long for a look at the workspace, and then begins with the last known state. A look usually takes
-   * 20 to 100 ms.
-   */
+  /** How long a run waits for a look at the workspace, which usually takes 20 to 100 ms. */
   waitMs: 300,
   /** The time for listing the files, and for asking git: both happen between the handshake and the hello. */
   lookTimeoutMs: 5 * SECOND,
@@ -452,10 +446,7 @@ export const FINDING_LIMITS = {
   maxPassageChars: 6_000,
   /** The beginning of a message that is searched for. */
   maxQueryChars: 2_000,
-  /**
-   * How long a run waits for a look that has mentions: a person asked for them by name, and a file takes some
-   * milliseconds. A page takes as long as its server.
-   */
+  /** How long it waits for a look with mentions: a file takes milliseconds, a page as long as its server. */
   waitMs: 2 * SECOND,
   waitForPageMs: 8 * SECOND,
 } as const;

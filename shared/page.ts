@@ -1,9 +1,6 @@
 /** The headers of the web page (web/): the Worker sends them on plain workerd, a deployment has them as a file. */
 
-/**
- * Nothing runs but the page's own modules, nothing loads but its own files, it talks to its own server alone, and no
- * text becomes HTML or script (Trusted Types).
- */
+/** Only the page's own modules and files, its own server, and no text that becomes HTML or script (Trusted Types). */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",

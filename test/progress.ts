@@ -1,7 +1,4 @@
-/**
- * Shows on one line after each 25 files how far the tests are, in a terminal and in a pipe, and each failure at once: a
- * run that is cut off has shown it.
- */
+/** Shows after each 25 files how far the tests are, and each failure at once: a run that is cut off has shown it. */
 import type { Reporter, TestModule, TestSpecification, TestUserConfig } from 'vitest/node';
 
 /** The reporters of every run. With TEST_REPORT, the results also go into that file as JSON. */

@@ -1,8 +1,7 @@
 /** Routes requests to the endpoints, and checks the access of each. */
 import type { Context } from 'hono';
-import { HTTPException } from 'hono/http-exception';
+import { HonoBase } from 'hono/hono-base';
 import { RegExpRouter } from 'hono/router/reg-exp-router';
-import { Hono } from 'hono/tiny';
 import { CALLS, failedCall, serveCall } from '../cursor/index.ts';
 import { DrawbridgeError, toWireError } from '../shared/errors.ts';
 import { type AppContext, authenticate, requireRight } from './account/caller.ts';
@@ -19,9 +18,8 @@ import { isOpenAiPath, toOpenAiResponse } from './openai/errors.ts';
 import { servePage } from './page/serve.ts';
 import { unlessReset } from './reach.ts';
 
-export const app = new Hono<AppContext>();
-// Hono's small preset has a router that treats `/v1/models/` like `/v1/models`, and no option to choose another router.
-app.router = new RegExpRouter();
+// Hono's presets bring more routers. That of the small one treats `/v1/models/` like `/v1/models`.
+export const app = new HonoBase<AppContext>({ router: new RegExpRouter() });
 
 app.use('*', observe);
 for (const endpoint of endpointsFor('bridge')) {
@@ -76,7 +74,6 @@ app.notFound(async (c) => {
 
 app.onError(async (thrown, c) => {
   await dropBody(c.req.raw);
-  if (thrown instanceof HTTPException) return thrown.getResponse();
   const error = unlessReset(thrown);
   const { status, body } = toWireError(error);
   const { code } = body.error;

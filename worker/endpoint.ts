@@ -141,7 +141,6 @@ interface OperationFields {
   readonly description?: string;
   /** `run` if the operation begins a run. It then counts against both limits, of runs and of requests. */
   readonly rate?: 'run';
-  /** The parameters in the path. */
   readonly params?: Readonly<Record<string, PathParameter>>;
   readonly query?: EndpointQuery;
   readonly headers?: readonly Header[];

@@ -32,9 +32,6 @@ export interface Env extends ModelEnv, PromptEnv, RestoredEnv, SendEnv {
   /** Requests and runs a minute for one account. 0 means no limit. RATE_LIMITS has the defaults. */
   readonly RATE_LIMIT_REQUESTS_PER_MINUTE?: string;
   readonly RATE_LIMIT_RUNS_PER_MINUTE?: string;
-  /**
-   * Tokens, separated by spaces, each of which opens `GET /metrics`. One shorter than METRICS_LIMITS.minTokenChars does
-   * not count; without any there is no such path.
-   */
+  /** Tokens, separated by spaces, that open `GET /metrics`. Shorter than METRICS_LIMITS.minTokenChars: ignored. */
   readonly METRICS_TOKEN?: string;
 }

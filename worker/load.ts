@@ -32,10 +32,7 @@ export function smoothed(latenessMs: number, sampleMs: number): number {
   return latenessMs + (sample - latenessMs) * (sample > latenessMs ? riseShare : fallShare);
 }
 
-/**
- * The lateness of the isolate's event loop. All objects and requests of the isolate share the loop, so they share one
- * gauge. It measures with a timer, because the runtime's clock stands still between two events.
- */
+/** The lateness of the isolate's event loop. A timer measures it: the runtime's clock stands still between events. */
 export class LoopGauge {
   #latenessMs = 0;
   #probedAtMs = 0;

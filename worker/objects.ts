@@ -1,7 +1,4 @@
-/**
- * Makes the stub of a Durable Object from its id; no other file does. A stub that failed once fails for ever: take a
- * new one for each call.
- */
+/** Makes the stub of a Durable Object from its id. A stub that failed once fails for ever: take a new one each time. */
 import type { Env } from './env.ts';
 import type { AccountPort } from './ports/account.ts';
 import type { Caller, ConversationPort } from './ports/conversation.ts';

@@ -37,10 +37,7 @@ export async function reach<Result>(
   }
 }
 
-/**
- * UNAVAILABLE if the object was reset or overloaded, and NOT_CONFIGURED if its data is newer than this program: neither
- * is a bug. Any other error unchanged.
- */
+/** UNAVAILABLE if the object was reset or overloaded, NOT_CONFIGURED if its data is newer; other errors unchanged. */
 export function unlessReset(thrown: Error): Error {
   if (isOfNewerData(thrown))
     return new DrawbridgeError('NOT_CONFIGURED', NEWER_TABLES, { cause: thrown });

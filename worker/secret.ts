@@ -30,10 +30,7 @@ async function toKey(bytes: Uint8Array<ArrayBuffer>): Promise<CryptoKey> {
   return await crypto.subtle.importKey('raw', bytes, algorithm, false, ['sign', 'verify']);
 }
 
-/**
- * The claims of a JWT that one of the keys has signed. Accepts only HS256: `alg` is fixed here, never taken from the
- * token (RFC 8725, section 3.1). Rejects like `jwtVerify`.
- */
+/** The claims of a JWT that one of the keys has signed, with HS256 alone (RFC 8725, 3.1). Rejects like `jwtVerify`. */
 export async function verifySigned(
   [key, ...others]: SecretKeys,
   token: string,

@@ -94,10 +94,7 @@ export class EditorSession implements Disposable {
     return describeSettings(this.#place.chat, this.#place.choices);
   }
 
-  /**
-   * Reads the conversation, and sends all that there is to the editor, or nothing of it. Rejects with a ClientError if it
-   * cannot be read.
-   */
+  /** Reads the conversation and sends all of it, or nothing. Rejects with a ClientError if it cannot be read. */
   async load(how: 'replay' | 'resume'): Promise<void> {
     const { chat, id } = this.#place;
     const view = await this.#read();

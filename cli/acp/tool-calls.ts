@@ -180,10 +180,7 @@ function wholeText(text: string): ToolCallContent[] {
   return [{ type: 'content', content: { type: 'text', text: fenced('', text) } }];
 }
 
-/**
- * All that a person signs with a yes, never cut, as a tool call that waits. An editor shows a change as a diff, but not every
- * character: what a diff would hide is written out, as everything else is.
- */
+/** All that a yes signs, never cut, as a waiting call. What an editor's diff would hide is written out. */
 export function proposedCall(proposal: Proposal, folder: string): Shown {
   const path = proposal.kind === 'edit' ? posix.join(folder, proposal.path) : undefined;
   const diffs = path !== undefined && isPlain(proposal) ? diffsIn(proposal, path) : [];

@@ -8,10 +8,7 @@ import { REQUEST_LIMITS } from '../../shared/limits.ts';
 import { inOneLine } from '../../shared/text/plain-sight.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
-/**
- * Puts the file into a private temporary folder, and returns its text once the person says that it is right. Undefined
- * if the person gave it up, or the signal withdrew the question; then nothing was answered.
- */
+/** The changed text of the file, from a private temporary folder, once the person says that it is right. */
 export async function askForChangedFile(
   terminal: Terminal,
   proposed: ProposedFile,

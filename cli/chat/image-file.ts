@@ -12,18 +12,12 @@ const MAX_IMAGE_BYTES = Math.floor(
   ((REQUEST_LIMITS.maxBodyBytes - CLI_LIMITS.besideImageBytes) * 3) / 4,
 );
 
-/**
- * Reads an image into a data URL. Its first bytes decide its type, not its name.
- * @throws {UsageError} if the file is missing, too large or not an image.
- */
+/** Reads an image, whose first bytes decide its type, into a data URL. @throws {UsageError} if it cannot be sent. */
 export async function readImage(path: string): Promise<ImagePart> {
   return toImagePart(await readBounded(path), path);
 }
 
-/**
- * An image as a message carries it. Its first bytes decide its type.
- * @throws {UsageError} that names it, if it is too large or not an image.
- */
+/** An image as a message carries it, by its first bytes. @throws {UsageError} that names it, if it cannot be sent. */
 export function toImagePart(bytes: Buffer, name: string): ImagePart {
   if (bytes.length > MAX_IMAGE_BYTES) {
     throw new UsageError(

@@ -8,10 +8,7 @@ import type { Chat } from './chat.ts';
 /** Why the chat left a turn early. */
 export type Leaving = 'left' | 'terminated' | 'unread';
 
-/**
- * The first Ctrl-C cancels the run; the second one leaves without waiting for that. SIGTERM cancels the run and leaves
- * once the server has answered, or after `cancelMs`. If the output has no reader, the chat leaves and the run goes on.
- */
+/** Ctrl-C cancels the run, a second one leaves at once, SIGTERM after `cancelMs`. Without a reader, it leaves. */
 export class Interrupts {
   readonly #chat: Chat;
   readonly #onInterrupt: () => void;

@@ -9,11 +9,7 @@ import { UsageError } from '../terminal/usage-error.ts';
 /** This word in a prompt means: wait for the input without a time limit. */
 const INPUT = '-';
 
-/**
- * Returns the prompt with the piped input below it. Without a prompt, or with `-` in it, waits for the input's end.
- * Otherwise leaves out an input that stays silent, and says so.
- * @throws {UsageError} if the message is too long.
- */
+/** The prompt with piped input below it, awaited with no prompt or `-`. @throws {UsageError} if it is too long. */
 export async function readMessage(
   { piped, write }: Pick<Terminal, 'piped' | 'write'>,
   words: readonly string[],

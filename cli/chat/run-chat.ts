@@ -16,11 +16,7 @@ import { sayPrivacy } from './privacy.ts';
 import { openScreen } from './screen.ts';
 import { joinTurn, runTurn, type TurnEnd } from './turn.ts';
 
-/**
- * Talks until the prompt is answered or the person leaves, and resolves to the exit code. Rejects with a ClientError
- * when the server refuses.
- * @throws {UsageError} if the message is empty or too long.
- */
+/** Talks until the prompt is answered or the person leaves: the exit code. @throws {UsageError | ClientError} */
 export async function runChat(chat: Chat, words: readonly string[]): Promise<number> {
   const { terminal, images } = chat;
   if (words.join('').trim() === '' && terminal.isInteractive) return await converse(chat);

@@ -9,10 +9,7 @@ export interface Screen {
   show(positioned: Positioned): void;
 }
 
-/**
- * A terminal gets everything. With a pipe, stdout gets only the answer, without colours, and stderr gets the rest.
- * As JSON, each event is one line; heartbeats are left out, because they concern only the connection.
- */
+/** A terminal gets everything; a pipe the answer, with the rest on stderr; JSON an event each line, no heartbeats. */
 export function openScreen(terminal: Terminal, format: 'text' | 'json'): Screen {
   const { paint, write, writeOut } = terminal;
   if (format === 'json') return { show: (positioned) => showJson(positioned, writeOut) };

@@ -143,10 +143,7 @@ export class ChatSession {
     }
   }
 
-  /**
-   * Takes the newest message back that no answer has: an unsent one, or one that waits in the queue. Undefined if there
-   * is none. A message that steers cannot be taken back.
-   */
+  /** Takes the newest unanswered message back, unless it steers. Undefined if there is none. */
   async takeBack(): Promise<TakenBack | undefined> {
     const unsent = this.unsent.at(-1);
     if (unsent) {
@@ -268,10 +265,7 @@ export class ChatSession {
   }
 }
 
-/**
- * Makes a request again and again while the server cannot be reached. Rejects with a ClientError if the server refuses
- * it, and with the reason of the signal.
- */
+/** Repeats a request while the server cannot be reached. Rejects with its refusal, and with the signal's reason. */
 export async function insist<T>(
   request: () => Promise<T>,
   signal: AbortSignal,

@@ -19,10 +19,7 @@ import { Interrupts, type Leaving } from './interrupts.ts';
 import { asks, Questions } from './questions.ts';
 import { openScreen } from './screen.ts';
 
-/**
- * How a turn ended: with its run, or before it. `waiting` means that the run needs an answer that cannot be asked for
- * here. A run that its turn left goes on, unless a cancel request has reached the server.
- */
+/** How a turn ended. `waiting`: the run needs an answer that cannot be asked for here. A run that was left goes on. */
 export type TurnEnd = 'completed' | 'error' | 'cancelled' | 'waiting' | Leaving;
 
 /** Sends the message and shows the answer to its end. Rejects with a ClientError when the server refuses. */

@@ -61,10 +61,7 @@ async function run(options: UndoOptions, wanted: UndoInput): Promise<void> {
   process.exitCode = await undo(chat, options, wanted);
 }
 
-/**
- * Shows what the later responses of the chat's conversation changed, asks, and forks there with the files restored.
- * Resolves to the exit code. @throws {LocalError} after a no.
- */
+/** Shows what later responses changed, asks, and forks with the files restored: the exit code. @throws {LocalError} */
 export async function forkWithFiles(chat: Chat, responseId: string): Promise<number> {
   const { client, conversationId = '' } = chat;
   const id = responseIdOf(conversationId, parseResponseId(responseId).ordinal + 1);

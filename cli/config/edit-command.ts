@@ -18,10 +18,7 @@ import { editorIn, openEditor, USUAL_EDITOR } from '../terminal/editor.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 
-/**
- * Opens a draft of the file in the person's editor, and saves it once it is right.
- * @throws {LocalError} if it is not right. The draft stays, and the next edit goes on with it.
- */
+/** Edits a draft of the file, and saves it once it is right. @throws {LocalError} if not; the draft stays. */
 export async function editConfig(terminal: Terminal, env: NodeJS.ProcessEnv): Promise<void> {
   const path = configPath(env);
   if (path === undefined) throw noHome();

@@ -79,10 +79,7 @@ export function registerDelete(group: Command): void {
   });
 }
 
-/**
- * Returns only after a clear yes.
- * @throws {UsageError} without a terminal to ask at. @throws {LocalError} after any other answer.
- */
+/** Returns only after a clear yes. @throws {UsageError} without a terminal; {LocalError} after another answer. */
 export async function confirm(terminal: Terminal, conversationId: string): Promise<void> {
   await askFirst(terminal, `Delete ${conversationId} with everything in it?`, {
     unasked: '--yes deletes without asking.',

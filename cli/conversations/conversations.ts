@@ -1,11 +1,11 @@
 /** `drawbridge conversations`: lists conversations, and holds the commands that change one. */
+import { basename } from 'node:path';
 import { type Command, Option } from 'commander';
 import { type Client, createClient } from '../../client/index.ts';
 import type { ConversationInfo } from '../../shared/api/conversations.ts';
 import { REQUEST_LIMITS } from '../../shared/limits.ts';
 import { printableLine } from '../../shared/text/plain-sight.ts';
 import { headerLine, type ListedRow, listLine } from '../render/table.ts';
-import { foldersOf } from '../target/folders.ts';
 import { entriesOf } from '../target/pages.ts';
 import { addTargetOptions, findTarget, type TargetOptions } from '../target/target.ts';
 import { jsonLine, openTerminal, type Terminal } from '../terminal/terminal.ts';
@@ -94,5 +94,17 @@ async function* conversations(
   for await (const info of entriesOf(readPage)) {
     yield info;
     if (--left === 0) return;
+  }
+}
+
+/** The folders of bridges, by the bridge's id. Empty where the list cannot be read: names are a help, and no reason to fail. */
+async function foldersOf(
+  client: Pick<Client, 'listBridges'>,
+): Promise<ReadonlyMap<string, string>> {
+  try {
+    const { items } = await client.listBridges();
+    return new Map(items.map(({ id, workspacePath }) => [id, basename(workspacePath)]));
+  } catch {
+    return new Map();
   }
 }

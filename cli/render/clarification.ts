@@ -5,17 +5,12 @@ import { printableLine } from '../../shared/text/plain-sight.ts';
 import { Answer, Question } from '../../shared/wire/documents.ts';
 import type { Paint } from '../terminal/paint.ts';
 import type { Pen } from './pen.ts';
-import type { Shown, ShownEvent } from './shown.ts';
-import { type ScreenPlace, writeTextEvent } from './text.ts';
+import type { Shown } from './shown.ts';
+import { type Drawing, writeTextEvent } from './text.ts';
 
-export function writeClarificationEvent(
-  pen: Pen,
-  shown: Shown,
-  event: ShownEvent,
-  place: ScreenPlace,
-  paint: Paint,
-): void {
-  writeTextEvent(pen, shown, event, place, paint);
+export function writeClarificationEvent(drawing: Drawing): void {
+  const { pen, shown, event, place, paint } = drawing;
+  writeTextEvent(drawing);
   const wasAsked = place.before?.asks !== null;
   if (event.type === 'clarification_request') writeQuestions(pen, questionsOf(shown), paint);
   if (event.type !== 'document_end') return;

@@ -38,9 +38,7 @@ export class Pen {
     if (this.#lineEnds === 1) this.write('\n');
   }
 
-  /**
-   * Writes each line indented and in the style. If the text ends inside a line, the next call continues that line.
-   */
+  /** Writes each line indented and in the style. A text that ends inside a line is continued by the next call. */
   indented(text: string, style: (line: string) => string = (line) => line): void {
     const lines = text.split('\n');
     lines.forEach((line, index) => {

@@ -11,18 +11,13 @@ import {
 import type { Paint, Style } from '../terminal/paint.ts';
 import { shortLine } from '../terminal/short-line.ts';
 import type { Pen } from './pen.ts';
-import type { Shown, ShownEvent } from './shown.ts';
-import { type ScreenPlace, writeTextEvent } from './text.ts';
+import type { Shown } from './shown.ts';
+import { type Drawing, writeTextEvent } from './text.ts';
 
 /** Writes the plan as it streams. Its title, overview and todos come last: they are known only at the end. */
-export function writePlanEvent(
-  pen: Pen,
-  shown: Shown,
-  event: ShownEvent,
-  place: ScreenPlace,
-  paint: Paint,
-): void {
-  writeTextEvent(pen, shown, event, place, paint);
+export function writePlanEvent(drawing: Drawing): void {
+  const { pen, shown, event, paint } = drawing;
+  writeTextEvent(drawing);
   if (event.type !== 'document_end') return;
   const plan = PlanMetadata.safeParse(shown.metadata).data;
   if (plan) writeSummary(pen, plan, paint);
@@ -49,15 +44,9 @@ export function todoLine({ id, content, status, dependencies }: Todo): string {
 }
 
 /** Writes one line for each changed todo. Its content may be in an earlier document. */
-export function writeTodosEvent(
-  pen: Pen,
-  { metadata }: Shown,
-  event: ShownEvent,
-  { documents }: ScreenPlace,
-  paint: Paint,
-): void {
+export function writeTodosEvent({ pen, shown, event, place, paint }: Drawing): void {
   if (event.type !== 'document_end') return;
-  const lines = changedTodoLines(metadata, [...documents.values()], paint);
+  const lines = changedTodoLines(shown.metadata, [...place.documents.values()], paint);
   if (lines.length > 0) pen.gap();
   for (const line of lines) pen.write(`${line}\n`);
 }

@@ -8,7 +8,13 @@ import { type LineEnds, Pen } from './pen.ts';
 import { writePlanEvent, writeTodosEvent } from './plan.ts';
 import { writeDone, writeNews, writeNotAttached, writeRestart } from './run.ts';
 import { learn, type Shown, type ShownEvent } from './shown.ts';
-import { type ResponseView, type ScreenPlace, writeLoss, writeTextEvent } from './text.ts';
+import {
+  type Drawing,
+  type ResponseView,
+  type ScreenPlace,
+  writeLoss,
+  writeTextEvent,
+} from './text.ts';
 import { writeLastLine, writeToolEvent } from './tool.ts';
 
 /** What the screen shows. */
@@ -91,7 +97,7 @@ function renderOwn(state: RenderState, event: ShownEvent, paint: Paint): Rendere
   const shown = learn(place.before, event);
   if (!shown) return { state, text: '' };
   const rendered = draw(state, id, (pen) => {
-    if (isInView(state.view, shown)) writeEvent(pen, shown, event, place, paint);
+    if (isInView(state.view, shown)) writeEvent({ pen, shown, event, place, paint });
     else if (isAnswer(shown)) writeLoss(pen, event, paint);
   });
   const documents = new Map(state.documents).set(id, shown);
@@ -122,30 +128,25 @@ function isAnswer({ type }: Shown): boolean {
 }
 
 /** Text appears as it streams; other documents appear when there is something to show. */
-function writeEvent(
-  pen: Pen,
-  shown: Shown,
-  event: ShownEvent,
-  place: ScreenPlace,
-  paint: Paint,
-): void {
+function writeEvent(drawing: Drawing): void {
+  const { shown } = drawing;
   switch (shown.type) {
     case 'text':
     case 'code_block':
     case 'code_reference':
     case 'reasoning':
-      return writeTextEvent(pen, shown, event, place, paint);
+      return writeTextEvent(drawing);
     case 'plan':
-      return writePlanEvent(pen, shown, event, place, paint);
+      return writePlanEvent(drawing);
     case 'clarification':
-      return writeClarificationEvent(pen, shown, event, place, paint);
+      return writeClarificationEvent(drawing);
     case 'todo_update':
-      return writeTodosEvent(pen, shown, event, place, paint);
+      return writeTodosEvent(drawing);
     case 'tool_call':
     case 'file_edit':
     case 'terminal_command':
     case 'error':
-      return writeToolEvent(pen, shown, event, place, paint);
+      return writeToolEvent(drawing);
     default:
       // A type of a later version: the screen leaves it out.
       return void (shown.type satisfies never);

@@ -93,10 +93,7 @@ export function attentionLines(items: Event<'attention'>['items'], paint: Paint)
   });
 }
 
-/**
- * Says that another model answers, that the answer waits for a summary or nears its budget, that the mode is another, or
- * that a person changed the plan.
- */
+/** Says that another model answers, that the answer waits or nears its budget, or that mode or plan changed. */
 export function writeNews(pen: Pen, event: RunNews, paint: Paint): void {
   const words = newsOf(event);
   if (words === null) return;

@@ -20,16 +20,21 @@ export interface ScreenPlace {
   readonly documents: ReadonlyMap<string, Shown>;
 }
 
+/** What a document's event draws: with which pen, and where. */
+export interface Drawing {
+  readonly pen: Pen;
+  readonly paint: Paint;
+  /** The document after the event. */
+  readonly shown: Shown;
+  readonly event: ShownEvent;
+  readonly place: ScreenPlace;
+}
+
 /** The part of a response that a screen shows: all of it, only the answer, or everything except the answer. */
 export type ResponseView = 'all' | 'answer' | 'progress';
 
-export function writeTextEvent(
-  pen: Pen,
-  shown: Shown,
-  event: ShownEvent,
-  { before, isLast, view }: ScreenPlace,
-  paint: Paint,
-): void {
+export function writeTextEvent({ pen, shown, event, place, paint }: Drawing): void {
+  const { before, isLast, view } = place;
   if (event.type === 'document_start') {
     pen.gap();
     writeHeading(pen, shown, paint);

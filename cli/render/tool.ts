@@ -9,17 +9,11 @@ import { shortLine } from '../terminal/short-line.ts';
 import { diffLines, newLines } from './diff.ts';
 import type { Pen } from './pen.ts';
 import { formatSeconds, writeApproval, writeAttention, writeResolved } from './run.ts';
-import type { Shown, ShownEvent } from './shown.ts';
+import type { Shown } from './shown.ts';
 import { writeSubagentEvent } from './subagent.ts';
-import type { ScreenPlace } from './text.ts';
+import type { Drawing, ScreenPlace } from './text.ts';
 
-export function writeToolEvent(
-  pen: Pen,
-  shown: Shown,
-  event: ShownEvent,
-  place: ScreenPlace,
-  paint: Paint,
-): void {
+export function writeToolEvent({ pen, shown, event, place, paint }: Drawing): void {
   const title = titleOf(shown, paint);
   const isNew = title !== null && (!place.before || titleOf(place.before, paint) === null);
   if (isNew) writeTitle(pen, title, shown, place);

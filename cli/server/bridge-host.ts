@@ -16,10 +16,7 @@ import { type RunBridge, runOwnBridge } from '../setup/connect/run-own-bridge.ts
 import { findSignedIn, notSignedIn } from '../target/signed-in.ts';
 import { describeFailure } from '../terminal/failure-text.ts';
 
-/**
- * No command of a person's: it takes its orders from the process that started it, and reads no command line, because
- * every start waits for it. `runBridge` is a parameter because tests pass their own bridge.
- */
+/** Takes its orders from the process that started it, and reads no command line. Tests pass their own bridge. */
 export async function runBridgeHost(runBridge: RunBridge = runOwnBridge): Promise<void> {
   if (!process.send) throw new LocalError('refused', 'The server starts this command itself.');
   const signal = endWithParent();
@@ -27,9 +24,7 @@ export async function runBridgeHost(runBridge: RunBridge = runOwnBridge): Promis
   await hostBridges(runBridge, signal);
 }
 
-/**
- * Aborts when the server ends this process with SIGTERM, or is gone: the IPC channel closes when the server is killed.
- */
+/** Aborts at SIGTERM, or when the IPC channel closes because the server was killed. */
 function endWithParent(): AbortSignal {
   const ending = new AbortController();
   process.on('SIGTERM', () => ending.abort());

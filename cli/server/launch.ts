@@ -33,10 +33,7 @@ export interface LaunchOptions {
   settings(): Promise<StartSettings>;
 }
 
-/**
- * Joins the server, and starts it if none runs. Of two starts at once, one wins and the other joins.
- * @throws {LocalError} if the server cannot start.
- */
+/** Joins the server, and starts it if none runs; of two starts one joins. @throws {LocalError} if it cannot start. */
 export async function joinOrStart(options: LaunchOptions): Promise<Instance> {
   const { serverDir } = options.place;
   for (let attempt = 0; attempt < LOCAL_LIMITS.maxServerStarts; attempt++) {
@@ -48,10 +45,7 @@ export async function joinOrStart(options: LaunchOptions): Promise<Instance> {
   throw silent(serverDir);
 }
 
-/**
- * The running server; waits for one that is starting. Undefined if there is none.
- * @throws {LocalError} if it hangs, or if a later version has written its state: what it answers may mean other things.
- */
+/** The server that runs or is starting, if any. @throws {LocalError} if it hangs, or is of a later version. */
 export async function findStarting(serverDir: string): Promise<Instance | undefined> {
   await readKnownFormat(serverDir);
   const deadline = performance.now() + LOCAL_LIMITS.serverStartMs;

@@ -32,10 +32,7 @@ export interface ServedPlace {
   readonly chat: Chat;
   /** The workspace as its bridge names it: a folder of the bridge's machine. */
   readonly folder: string;
-  /**
-   * Starts the server of this machine again if it was stopped meanwhile.
-   * @throws {LocalError} if it cannot start, or has another address now.
-   */
+  /** Starts this machine's server again if it has stopped. @throws {LocalError} if not, or at another address. */
   rejoin(): Promise<void>;
 }
 

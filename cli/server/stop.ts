@@ -5,11 +5,7 @@ import { findInstanceIn, isClaimed } from '../../local/state/running.ts';
 import { LocalError } from '../../machine/local-error.ts';
 import { isSystemError } from '../../machine/system-error.ts';
 
-/**
- * Resolves when the server has stopped; false if none ran. It gets SIGTERM, which every version understands: its bridges
- * end their commands, and running answers go on at the next start.
- * @throws {LocalError} if it does not end in time.
- */
+/** Stops the server by SIGTERM, which every version understands; false if none ran. @throws {LocalError} if late. */
 export async function stopServer(serverDir: string): Promise<boolean> {
   if (!isClaimed(serverDir)) return false;
   const deadline = performance.now() + LOCAL_LIMITS.serverEndMs;

@@ -17,10 +17,7 @@ export interface Manager {
   /** The file that says what to run. */
   readonly path: string;
   text(job: Job): string;
-  /**
-   * Command lines, carried out in order. The file is there for all of them. They start nothing, and fail where the
-   * system does not answer.
-   */
+  /** Command lines, in order, once the file is there. They start nothing, and fail where the system does not answer. */
   prepare(): string[][];
   /** The command line that starts the job. */
   start(): string[];
@@ -98,20 +95,14 @@ export function writeJob({ path, text }: Manager, job: Job): void {
   }
 }
 
-/**
- * Has the system run the job whose file is there. `makeWay` is called once the system has answered, before the start.
- * @throws {LocalError} if a command fails; the file stays, so that the person can run the rest.
- */
+/** Has the system run the job of the file. `makeWay` comes before the start. @throws {LocalError}; the file stays. */
 export async function install(manager: Manager, makeWay: () => Promise<void>): Promise<void> {
   for (const command of manager.prepare()) await carryOut(manager, command);
   await makeWay();
   await carryOut(manager, manager.start());
 }
 
-/**
- * Removes the job, also one that is half there: without its file it starts no more. Resolves to what the system said
- * where it did not carry out a command; a server that runs must then be ended by itself.
- */
+/** Removes the job, also a half one. Resolves to what the system said to a command that failed: end it by hand. */
 export async function remove(manager: Manager): Promise<string | undefined> {
   let said: string | undefined;
   for (const command of manager.remove()) said ??= await failureOf(command);

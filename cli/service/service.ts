@@ -64,10 +64,7 @@ async function installService({ daemon, drawbridge }: Programs): Promise<void> {
   terminal.write(`The server runs as a service of ${manager.name}. ${manager.hint}\n`);
 }
 
-/**
- * Keeps the copy that the job runs, and lets older ones go. The job names the copy and not the place it was made from:
- * an agent could have changed that place before the next login.
- */
+/** Keeps the copy that the job runs, not its origin: an agent could have changed that before the next login. */
 function keepCopy(): void {
   if (!IS_COPY) return;
   writeFileSync(join(OWN_ROOT, KEPT_MARK), '');

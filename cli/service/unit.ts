@@ -8,10 +8,7 @@ export interface Job {
   readonly environment: Readonly<Record<string, string>>;
 }
 
-/**
- * A unit of systemd (man 5 systemd.unit, systemd.service). A start that is refused (exit code 2) is not repeated, and
- * `drawbridge stop` is obeyed.
- */
+/** A unit of systemd. A refused start (exit code 2) is not repeated, and `drawbridge stop` is obeyed. */
 export function systemdUnit({ command, environment }: Job): string {
   const variables = Object.entries(environment).map(
     ([name, value]) => `Environment=${systemdWord(`${name}=${value}`)}\n`,

@@ -13,10 +13,7 @@ export interface Opening {
   readonly picks?: boolean;
 }
 
-/**
- * Talks until the first message is answered or the person leaves, and resolves to the exit code. Rejects as
- * {@link runChat} does.
- */
+/** Talks until the first message is answered or the person leaves: the exit code. Rejects as {@link runChat}. */
 export async function talk(chat: Chat, { words, isOnce, picks }: Opening): Promise<number> {
   const { terminal } = chat;
   const first = words.join(' ');
@@ -30,10 +27,7 @@ export async function talk(chat: Chat, { words, isOnce, picks }: Opening): Promi
   return await runScreen(chat, { messages: said, begun, hasEnded });
 }
 
-/**
- * Whether a person has a terminal here that parts of the screen can be drawn anew on. `DRAWBRIDGE_PLAIN` asks for the
- * chat that only adds lines, as a screen reader needs it.
- */
+/** Whether parts of the terminal can be drawn anew, and the person wants it (`DRAWBRIDGE_PLAIN`). */
 export function canDraw(
   { isInteractive, isPiped }: Terminal,
   environment: Readonly<Record<string, string | undefined>>,

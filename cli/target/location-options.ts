@@ -63,11 +63,7 @@ export async function findLocation(
 /** The state folders of a server and, where it has one, of a project. */
 export type KeptPlace = Pick<StatePlace, 'serverDir'> & Partial<StatePlace>;
 
-/**
- * The state that a command only uses: that of `--state`, wherever the command is run, or of this folder. Creates nothing.
- * The shared server where the folder cannot be a workspace, such as the home folder.
- * @throws {LocalError} if there is no state in `--state`.
- */
+/** The state of `--state` or of this folder, or the shared server. Creates nothing. @throws {LocalError} if none. */
 export async function findKept(
   options: LocationOptions,
   wanted: 'running' | 'kept',

@@ -6,10 +6,7 @@ import { ownCommand } from '../terminal/own-command.ts';
 import { entriesOf } from './pages.ts';
 import type { Target } from './target.ts';
 
-/**
- * The bridge of a new conversation; undefined where the server chooses: elsewhere, on a server for one folder, and on
- * one without bridges. @throws {LocalError} if this folder is not connected, but others are.
- */
+/** A new conversation's bridge; undefined: the server chooses. @throws {LocalError} if only others are connected. */
 export async function bridgeForNew(
   client: Pick<Client, 'listBridges'>,
   { bridgeId }: Pick<Target, 'bridgeId'>,
@@ -24,10 +21,7 @@ export async function bridgeForNew(
   );
 }
 
-/**
- * Makes sure that a conversation works in the folder that the command is used in, where the server has several.
- * @throws {LocalError} that names the folder of a conversation that works elsewhere.
- */
+/** Requires that a conversation works in this folder. @throws {LocalError} that names the folder it works in. */
 export async function requireHere(
   client: Pick<Client, 'getConversation' | 'getBridge'>,
   { bridgeId: own }: Pick<Target, 'bridgeId'>,
@@ -41,10 +35,7 @@ export async function requireHere(
   throw new LocalError('refused', text);
 }
 
-/**
- * The conversation of this folder that was answered last. One of a background agent is continued only by its id.
- * @throws {LocalError} if there is none.
- */
+/** This folder's conversation that was answered last, without background agents. @throws {LocalError} if none. */
 export async function lastConversation(
   client: Pick<Client, 'getConversation' | 'listConversations'>,
   { bridgeId }: Pick<Target, 'bridgeId'>,

@@ -40,10 +40,7 @@ export async function findSignedIn(
   return login && (await signedInBy(dir, login, bridgeId));
 }
 
-/**
- * A session, with `bridgeId` by tokens that run this bridge. A session that was ended is forgotten with its key, so that
- * signing in again begins cleanly.
- */
+/** A session, for bridge `bridgeId` if given. An ended one is forgotten with its key. */
 export async function signedInBy(
   dir: string,
   { url, account, session, headers = {}, privateKey: { d, ...publicKey } }: KeptLogin,

@@ -28,10 +28,7 @@ export interface Target {
   readonly fetch?: typeof fetch;
   /** Null if this machine has no key. The bridge of a Drawbridge elsewhere may not know the key. */
   readonly device: Device | null;
-  /**
-   * The bridge of this folder on a server that several folders share; null if the folder was never connected to it.
-   * Undefined for other servers: they choose the bridge.
-   */
+  /** This folder's bridge on a shared server; null before it connects. Undefined: the server chooses. */
   readonly bridgeId?: string | null;
   /** The bridge of this folder, where it runs on this machine. */
   readonly own?: OwnBridge | undefined;

@@ -12,10 +12,7 @@ export function hasDisplay(environment: Environment): boolean {
   return process.platform !== 'linux' || Boolean(DISPLAY || WAYLAND_DISPLAY);
 }
 
-/**
- * Opens a URL or a file, if the machine has a program for it. Other users can read it in the list of processes. No
- * program in `workspaceDir` is used, because the agent can write there.
- */
+/** Opens a URL or file, visible in the list of processes. No program in `workspaceDir`: the agent can write there. */
 export function openInBrowser(what: string, workspaceDir: string): boolean {
   const folders = foldersOutside(workspaceDir);
   const program = findProgram(process.platform === 'darwin' ? 'open' : 'xdg-open', folders);

@@ -3,10 +3,7 @@ import { LocalError } from '../../machine/local-error.ts';
 import type { Terminal } from './terminal.ts';
 import { UsageError } from './usage-error.ts';
 
-/**
- * Returns only after a clear yes. `unasked` says how to do without a question, `otherwise` what did not happen.
- * @throws {UsageError} without a terminal to ask at. @throws {LocalError} after any other answer.
- */
+/** Returns only after a clear yes. `unasked`: how to do without a question. @throws {UsageError | LocalError} */
 export async function askFirst(
   terminal: Terminal,
   question: string,

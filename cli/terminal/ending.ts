@@ -6,10 +6,7 @@ import { EXIT } from './exit-codes.ts';
 /** One set for the process, as the streams belong to the process. */
 const listeners = new Set<() => void>();
 
-/**
- * From now on the program ends quietly when the reader of its output leaves, as SIGPIPE ends most programs. It does not
- * use that signal, which would also come for a broken connection to the API.
- */
+/** Ends the program quietly when its output loses its reader. SIGPIPE would come for API connections, too. */
 export function endWhenUnread(): void {
   for (const stream of [process.stdout, process.stderr]) stream.on('error', onWriteError);
 }

@@ -19,10 +19,7 @@ export interface Terminal {
   notify(text: string): void;
   /** Writes the command's result to stdout. Without a pipe it is the same as `write`. */
   writeOut(text: string): void;
-  /**
-   * The answer, typed after the question was shown; undefined if the person ended the input or the signal withdrew the
-   * question. What is typed for a `hidden` one is not shown.
-   */
+  /** The typed answer, unseen for a `hidden` one; undefined if the input ended or the signal withdrew the question. */
   ask(
     question: string,
     signal?: AbortSignal,
@@ -38,10 +35,7 @@ export interface Terminal {
   lend(): Disposable;
   /** The input; null if it is a terminal. */
   readonly piped: Readable | null;
-  /**
-   * Calls the listener at each signal until the returned function is called. Without a listener, Ctrl-C ends an open
-   * question; otherwise the signals have their usual effect.
-   */
+  /** Calls the listener at each signal until the returned function is called. Without one, Ctrl-C ends a question. */
   onSignal(listener: (signal: EndSignal) => void): () => void;
 }
 

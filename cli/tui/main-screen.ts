@@ -1,7 +1,4 @@
-/**
- * The library's screen, which leaves the person's scrollback alone: it goes on below what another program wrote, and
- * where the library would clear everything, it draws what it can reach.
- */
+/** The library's screen, below what other programs wrote: it draws what it can reach and clears no scrollback. */
 import { TuiMainScreen, visibleWidth } from '@earendil-works/pi-tui';
 
 export class MainScreen extends TuiMainScreen {
@@ -48,10 +45,7 @@ export class MainScreen extends TuiMainScreen {
     return firstChange(this.#drawn, lines, this.#drawn.length) ?? this.#drawn.length;
   }
 
-  /**
-   * Draws once more what has changed, below what the terminal has of it: the window, or so many of the last lines. For
-   * changes that the person asks for, such as lines that unfold.
-   */
+  /** Draws once more what a person's command has changed: the window, or so many of the last lines. */
   drawChanged(maxRows = 0): void {
     if (this.stopped || this.#drawn.length === 0) return this.requestRender();
     this.#lines = super.render(this.terminal.columns);

@@ -5,10 +5,7 @@ import { EXIT } from '../terminal/exit-codes.ts';
 import { ownCommand } from '../terminal/own-command.ts';
 import { App } from './app.ts';
 
-/**
- * Talks until the person leaves, says how to come back, and resolves to the exit code. What was typed before is sent
- * first.
- */
+/** Talks until the person leaves, says how to come back: the exit code. What was typed before is sent first. */
 export async function runScreen(chat: Chat, { messages, begun, hasEnded }: Typed): Promise<number> {
   if (hasEnded && messages.length === 0) return EXIT.success;
   const code = await new App(chat).run(messages, begun);

@@ -28,10 +28,7 @@ export interface UpdateHint {
   write(text: string): void;
 }
 
-/**
- * Writes a line if the last answer named a newer version. Where a day has passed, asks again in the background, until
- * `signal` aborts; the next command shows the answer. Never throws.
- */
+/** Writes a line if the last answer named a newer version; asks again in the background, once a day. Never throws. */
 export async function tellOfUpdate(
   { ownVersion, env, isTerminal, now, write }: UpdateHint,
   signal: AbortSignal,

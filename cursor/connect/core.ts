@@ -8,10 +8,7 @@ export interface ChatCore<Run extends BegunCall = BegunCall> {
   models(): readonly string[];
   /** Reads bytes within the bounds of a body. */
   readBytes(source: Pick<Request, 'body'>): Promise<Uint8Array>;
-  /**
-   * Begins a run. `completion` is a request in OpenAI's shape, which brings the whole history. A conversation of ours
-   * keeps its history: it gets only the last message.
-   */
+  /** Begins a run. `completion` (OpenAI's shape) brings the history; a conversation of ours gets its last message. */
   begin(completion: object, conversationId: string | undefined): Promise<Run>;
   /** Streams the words of the run, which ends with the stream. */
   stream(begun: Run, form: Form): ReadableStream<Uint8Array>;

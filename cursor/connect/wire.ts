@@ -101,10 +101,7 @@ async function gunzip(bytes: Uint8Array, readBytes: ChatCore['readBytes']): Prom
   }
 }
 
-/**
- * The runtime unpacks at once all that it is given, before a reader can stop it. So it gets a small step, and the next
- * one when the reader has taken all of that.
- */
+/** The runtime unpacks at once all that it is given: it gets a small step, and the next when that is read. */
 function unpacked(bytes: Uint8Array): ReadableStream<Uint8Array> {
   const { readable, writable } = new DecompressionStream('gzip');
   const [reader, writer] = [readable.getReader(), writable.getWriter()];

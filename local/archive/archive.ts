@@ -64,10 +64,7 @@ function isLeftOut(folder: string, name: string): boolean {
   return (OWN_FOLDERS.test(folder) && LEFT_OUT.test(name)) || INDEX.test(`${folder}/${name}`);
 }
 
-/**
- * Writes the archive of a folder that does not change meanwhile. The file appears whole or not at all, for its owner
- * only: keys are in it.
- */
+/** Writes the archive of a folder that stands still. The file appears whole or not at all, for its owner only. */
 export async function writeArchive(file: string, folder: string, head: ArchiveHead): Promise<void> {
   const partial = `${file}.${randomUUID()}.partial`;
   const zipped = /\.t?gz$/.test(file) ? [createGzip({ level: zlib.Z_BEST_SPEED })] : [];

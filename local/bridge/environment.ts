@@ -62,10 +62,7 @@ export function bridgeEnvironment(
   return Object.fromEntries(entries.map(([name, value]) => [name, value ?? '']));
 }
 
-/**
- * The environment of a process of ours: without the variables by which it would load code that may lie in a workspace.
- * The bridge's commands get theirs by another way.
- */
+/** The environment of a process of ours, without variables by which it would load code from a workspace. */
 export function ownEnvironment(
   environment: Readonly<Record<string, string>>,
 ): Record<string, string> {
@@ -73,10 +70,7 @@ export function ownEnvironment(
   return { ...RELEASING, ...Object.fromEntries(kept) };
 }
 
-/**
- * glibc's own default, in bytes. Only where it is set does glibc keep it: otherwise it grows with what is freed, and an
- * index that was made leaves 30 MB of freed memory in the process.
- */
+/** glibc's own default, in bytes, which it keeps only if set: else a process holds 30 MB of freed memory. */
 const RELEASING = { MALLOC_TRIM_THRESHOLD_: '131072' } as const;
 
 const LOADING: ReadonlySet<string> = new Set([

@@ -70,10 +70,7 @@ export function parseConfig(text: string, path: string): Config {
   throw new LocalError('refused', `${nameInLine(path)}: ${describeProblem(parsed.error)}`);
 }
 
-/**
- * Replaces the file, and the schema beside it. A link stays a link: its target is replaced.
- * @throws {LocalError} without a home folder, or if the file cannot be written.
- */
+/** Replaces the file (a link's target) and the schema beside it. @throws {LocalError} if they cannot be written. */
 export function writeConfig(path: string | undefined, text: string): void {
   if (path === undefined) throw noHome();
   try {

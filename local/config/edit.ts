@@ -28,10 +28,7 @@ export function parseSettingPath(text: string): SettingPath {
   return path;
 }
 
-/**
- * The value that a person typed: JSON where that is right for the setting, else the text itself.
- * @throws {LocalError} if neither is right.
- */
+/** The typed value: JSON where that is right for the setting, else the text. @throws {LocalError} if neither is. */
 export function withTypedSetting(
   text: string | undefined,
   path: SettingPath,
@@ -45,10 +42,7 @@ export function withTypedSetting(
   throw new LocalError('refused', error ? describeProblem(error) : 'The value is not right.');
 }
 
-/**
- * The text with the setting. Links the schema where the text does not.
- * @throws {LocalError} where a list has no place for it.
- */
+/** The text with the setting, and a link to the schema. @throws {LocalError} where a list has no place for it. */
 export function withSetting(text: string | undefined, path: SettingPath, value: unknown): string {
   const linked = withSchemaLink(text ?? '{}');
   for (const [depth, key] of path.entries()) {

@@ -22,10 +22,7 @@ export interface NeededKey {
   onWarning(line: string): void;
 }
 
-/**
- * The key itself.
- * @throws {LocalError} if there is no key, or if it is no single line. The message never has a part of it.
- */
+/** The key itself. @throws {LocalError} without one, or for several lines. No message has a part of it. */
 export async function openKey(request: NeededKey, signal: AbortSignal): Promise<string> {
   const { reference, env } = request;
   if ('env' in reference) {

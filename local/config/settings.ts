@@ -77,10 +77,7 @@ const DEFAULTS = {
   updateHint: true,
 } as const;
 
-/**
- * Reads the file and the environment. Runs no command and reads no key.
- * @throws {LocalError} if the file cannot be read or is not right, or a variable is not.
- */
+/** Reads file and environment; no command runs, no key is read. @throws {LocalError} if something is not right. */
 export async function readSettings(
   env: NodeJS.ProcessEnv = process.env,
   flags: Flags = {},
@@ -266,10 +263,7 @@ function usableVariables(env: NodeJS.ProcessEnv, config: Config): NodeJS.Process
   return isElsewhere ? { ...env, OPENAI_API_KEY: undefined } : env;
 }
 
-/**
- * The settings of a server, with its keys: reads files and runs commands that config.json names.
- * @throws {LocalError} if a key cannot be had, or a variable of the environment is not right.
- */
+/** A server's settings with its keys: runs commands that config.json names. @throws {LocalError} if it cannot. */
 export async function openServerSettings(
   { source: { env, file } }: Settings,
   onWarning: (line: string) => void,

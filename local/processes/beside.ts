@@ -1,10 +1,7 @@
 /** Runs two tasks at once so that neither outlives the other. */
 import { newDeferred } from '../../machine/deferred.ts';
 
-/**
- * Runs `work` while `part` runs. When `work` settles, aborts the signal of `part` and waits for its end. If `part`
- * fails, aborts the signal of `work` and throws the failure of `part`.
- */
+/** Runs `work` while `part` runs, and waits for both. A failure of `part` aborts `work`, and is thrown. */
 export async function beside<Result>(
   part: (signal: AbortSignal) => Promise<void>,
   work: (signal: AbortSignal) => Promise<Result>,

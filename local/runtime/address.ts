@@ -20,10 +20,7 @@ export function hostInUrl(host: string): string {
   return host.includes(':') ? `[${host}]` : host;
 }
 
-/**
- * Checks the port before the Worker starts on it. Port 0 always passes: it stands for any free port.
- * @throws {LocalError} if another program has the port, this user may not open it, or the machine lacks the address.
- */
+/** Checks the port before the Worker starts on it; 0 always passes. @throws {LocalError} if it cannot be had. */
 export async function requireFreePort(port: number, host = LOOPBACK): Promise<void> {
   const server = createServer();
   try {

@@ -43,10 +43,7 @@ export interface Runtime {
   onRestart(death: string): void;
 }
 
-/**
- * Runs the Worker until `signal` aborts, and restarts it whenever it dies.
- * @throws {LocalError} if the Worker keeps dying.
- */
+/** Runs the Worker until `signal` aborts; restarts it when it dies. @throws {LocalError} if it keeps dying. */
 export async function runWorker(runtime: Runtime, signal: AbortSignal): Promise<void> {
   const { wrangler, buildDir, moduleFile, variables } = runtime;
   const configPath = join(buildDir, 'workerd.capnp');

@@ -53,10 +53,7 @@ export function readAlarms({
 /** A row of workerd: the object's own id, the alarm's time, and the name that the object was made with. */
 const AlarmRow = z.tuple([z.string(), z.bigint(), ConversationId]).transform(([, , id]) => id);
 
-/**
- * Reads every conversation that had an alarm, as any client could: reading a conversation resumes its run. Never
- * rejects: if this fails, the alarms themselves wake the conversations within a minute.
- */
+/** Reads every conversation that had an alarm, which resumes its run. Never rejects: alarms come within a minute. */
 export async function wakeConversations(
   { url, state, log, alarms }: StartedServer,
   signal: AbortSignal,

@@ -13,10 +13,7 @@ export async function readWranglerConfig(path: string): Promise<WranglerConfig> 
   return parseWranglerConfig(await readFile(path, 'utf8'));
 }
 
-/**
- * Not a TOML parser: it reads the few lines that it needs from one file in this repository, and a test checks that
- * file. A parser would be more code to trust, for a language that nothing else here uses.
- */
+/** No TOML parser: it reads the few lines that it needs from one file in this repository, which a test checks. */
 export function parseWranglerConfig(toml: string): WranglerConfig {
   const date = /^compatibility_date = "(.+)"$/m.exec(toml)?.[1];
   const flags = /^compatibility_flags = (\[.*\])$/m.exec(toml)?.[1];

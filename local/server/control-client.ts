@@ -7,10 +7,7 @@ import { parseJson } from '../../shared/text/json.ts';
 import { LOCAL_LIMITS } from '../limits.ts';
 import { ControlAnswer, type ControlRequest } from './control.ts';
 
-/**
- * The answer to one request. `hold` keeps the socket open until it aborts, or until the server ends.
- * @throws {LocalError} if the server refuses the request, or does not answer in time.
- */
+/** The answer to one request. `hold` keeps the socket open until it aborts. @throws {LocalError} if there is none. */
 export async function askServer<Answer extends ControlAnswer['answer']>(
   path: string,
   request: ControlRequest,

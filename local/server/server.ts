@@ -41,10 +41,7 @@ export interface RunningServer {
   connect(request: ConnectRequest): Promise<ProjectReport>;
 }
 
-/**
- * Runs the server until `signal` aborts. Rejects with the signal's reason once every process is gone.
- * @throws {LocalError} if the server cannot start or cannot go on.
- */
+/** Runs the server until `signal` aborts; rejects once every process is gone. @throws {LocalError} if it cannot. */
 export async function runServer(options: ServerOptions, signal: AbortSignal): Promise<never> {
   const notices: ServerReport['notices'] = [];
   const note = openEventLog(join(options.state.logsDir, 'server.log'));

@@ -17,10 +17,7 @@ export interface StateLocation {
 
 /** The folders where an instance and the bridge of one project keep their files. */
 export interface StatePlace {
-  /**
-   * `shared`: the one server of this user, for all projects. `own`: a server for this workspace alone, named by
-   * `--state`, or made before there was a shared one.
-   */
+  /** `shared`: the user's one server. `own`: one for this workspace, named by `--state`, or of an earlier release. */
   readonly kind: 'shared' | 'own';
   /** The real path of the project's folder. */
   readonly workspaceDir: string;
@@ -95,10 +92,7 @@ export async function stateFoldersOfUser(): Promise<string[]> {
   return contains(home, server) ? [home] : [home, server];
 }
 
-/**
- * The real paths of the servers' folders of this user: the shared one, and those of projects that have kept a server of
- * their own. A server that `--state` names elsewhere is not found.
- */
+/** The real paths of the user's servers' folders: the shared one and kept ones, without those of `--state`. */
 export async function serverDirsOfUser(): Promise<string[]> {
   const home = stateHome();
   const names = await readdir(home).catch((error: unknown) => {

@@ -42,10 +42,7 @@ export async function findLogin(stateDir: string, url: string): Promise<KeptLogi
   return (await readLogins(stateDir)).find((login) => login.url === wanted);
 }
 
-/**
- * Keeps a session, instead of an older one at the same server.
- * @throws {LocalError} for what no Drawbridge answers: it would damage the file of all sessions.
- */
+/** Keeps a session in place of an older one. @throws {LocalError} for what no Drawbridge answers. */
 export async function keepLogin(stateDir: string, login: KeptLogin): Promise<void> {
   if (!KeptLogin.safeParse(login).success) {
     const text = `The server at ${login.url} has answered with no session: check that it is a Drawbridge of this version.`;
@@ -59,9 +56,7 @@ export async function forgetLogin(stateDir: string, session: string): Promise<vo
   await change(stateDir, (logins) => logins.filter((login) => login.session !== session));
 }
 
-/**
- * The Drawbridge elsewhere that a folder is connected to, in the state of its bridge. Commands in the folder talk to it.
- */
+/** The Drawbridge elsewhere that a folder is connected to: commands in the folder talk to it. */
 const Remote = z.object({ url: z.string() });
 const REMOTE_FILE = 'remote.json';
 

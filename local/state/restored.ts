@@ -30,10 +30,7 @@ export function newRestored(before: StateFormat | undefined, now: Date): Restore
   throw new LocalError('refused', message);
 }
 
-/**
- * The last restore of the state that this process has claimed. Where the clock was ahead then, it counts as if it was
- * `now`: otherwise everything new would count as begun before it.
- */
+/** The last restore of the claimed state; as if at `now` where the clock was ahead then. */
 export async function settleRestored(dir: string, now: Date): Promise<RestoredState | undefined> {
   const format = await readFormat(dir);
   const restored = format && restoredOf(format);

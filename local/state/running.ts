@@ -63,10 +63,7 @@ export async function findInstance(location: StateLocation): Promise<Instance | 
   return await findInstanceIn((await locateState(location)).serverDir);
 }
 
-/**
- * The instance that runs on this server's state, if any. Undefined while it is still starting: it has the lock but no
- * URL yet. Creates nothing.
- */
+/** The instance that runs on this state; undefined while it starts, as it has no URL yet. Creates nothing. */
 export async function findInstanceIn(serverDir: string): Promise<Instance | undefined> {
   const holder = holderOf(lockPath(serverDir));
   const instance = holder === undefined ? undefined : await readInstance(serverDir);
@@ -74,10 +71,7 @@ export async function findInstanceIn(serverDir: string): Promise<Instance | unde
   return instance?.pid === holder ? instance : undefined;
 }
 
-/**
- * The projects at this folder and above it, the nearest first, and whether their server runs. The search ends at the
- * first folder that cannot be a workspace.
- */
+/** The projects here and above, the nearest first, with whether their server runs. Ends where none can be. */
 export async function listLocations(
   folder: string,
 ): Promise<{ location: StateLocation; isRunning: boolean }[]> {

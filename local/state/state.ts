@@ -42,10 +42,7 @@ export type State = ServerState & ProjectState;
 
 const BridgeFile = z.object({ bridgeId: BridgeId });
 
-/**
- * Opens the state of an instance and of the project that the location names, and makes the missing parts.
- * @throws {LocalError} if a folder cannot be used, or a file in it is damaged.
- */
+/** Opens the state of an instance and its project, and makes missing parts. @throws {LocalError} if it cannot. */
 export async function openState(location: StateLocation): Promise<State> {
   const { serverDir, projectDir } = await locateState(location);
   const server = await openServerState(serverDir);
@@ -67,10 +64,7 @@ export async function openServerState(dir: string): Promise<ServerState> {
   return { dir, authSecret, device, ...folders };
 }
 
-/**
- * Opens the state of a project, and makes its missing parts. This machine may approve its calls from then on.
- * @throws {LocalError} if a file in the folder is damaged.
- */
+/** Opens a project's state, and makes missing parts: this machine may approve its calls. @throws {LocalError} */
 export async function openProjectState(
   { device }: ServerState,
   projectDir: string,
@@ -121,19 +115,13 @@ export async function readAuthSecret(dir: string): Promise<string> {
   return checkedSecret(path, text);
 }
 
-/**
- * A token for the server that runs on a state of whatever format. Changes nothing.
- * @throws {LocalError} if the secret cannot be read.
- */
+/** A token for the server that runs on a state of whatever format. Changes nothing. @throws {LocalError} */
 export async function mintTokenFor(serverDir: string, now: Date): Promise<string> {
   const authSecret = await readIfThere(join(serverDir, STATE_MARK));
   return await mintToken(authSecret?.trim() ?? '', { scope: 'user' }, now);
 }
 
-/**
- * The token that opens `GET /metrics` of this server. The environment's METRICS_TOKEN adds others. Made on first use.
- * @throws {LocalError} if its file is damaged.
- */
+/** The token for `GET /metrics`, made on first use, beside those of METRICS_TOKEN. @throws {LocalError} */
 export async function readMetricsToken({ dir }: Pick<ServerState, 'dir'>): Promise<string> {
   return await openSecret(join(dir, 'metrics-token'));
 }

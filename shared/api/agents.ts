@@ -40,10 +40,7 @@ const AgentFields = ChatFields.pick({
   prompt: MessagePatch.shape.content,
   /** Absent: the first line of the prompt. */
   title: ConversationInfo.shape.title.trim().min(1).max(REQUEST_LIMITS.maxNameChars).optional(),
-  /**
-   * `worktree`: a git worktree of its own, so that the person's files stay as they are. `in_place`: the person's own
-   * folder. Absent: `worktree` with a bridge.
-   */
+  /** `worktree` (default with a bridge): the person's files stay as they are. `in_place`: the person's own folder. */
   workspace: z.enum(['worktree', 'in_place']).optional(),
   /** The branch to make. Absent: the bridge chooses a name. */
   branch: openWorktree.arguments.shape.branch,

@@ -120,10 +120,7 @@ export type Forked = z.infer<typeof Forked>;
 
 export const ExportQuery = z.object({ format: z.enum(['json', 'markdown']).default('json') });
 
-/**
- * `GET conversations/{id}/export` as JSON: the whole conversation as it was when the export began. A change that a
- * reader would misread raises `version`.
- */
+/** `GET conversations/{id}/export` as JSON. A change that a reader would misread raises `version`. */
 export const ConversationExport = z.object({
   version: z.literal(1),
   exported: z.iso.datetime(),

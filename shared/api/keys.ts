@@ -63,10 +63,7 @@ export const KeyTerms = z.strictObject({
   origins: z.array(Origin).max(KEY_LIMITS.maxOrigins),
   /** The models that messages may name; the first one answers those that name none. Empty: every model. */
   models: z.array(z.string().min(1)).max(KEY_LIMITS.maxModels),
-  /**
-   * Bridges that messages may name; the first one gets new conversations that name none. Each works only where its machine
-   * lets the app's users in.
-   */
+  /** Bridges that messages may name; new conversations get the first. Their machines must let the app's users in. */
   bridges: z.array(BridgeId).max(KEY_LIMITS.maxBridges).optional(),
   /** Of one user. */
   requestsPerMinute: Rate.optional(),

@@ -166,10 +166,7 @@ export const QuestionPolicy = z.strictObject({
 });
 export type QuestionPolicy = z.infer<typeof QuestionPolicy>;
 
-/**
- * Hours after the last answer until all text of a private conversation is deleted; 0: as soon as it is answered. Null:
- * the conversation is not private.
- */
+/** Hours from the last answer to the deletion of a private conversation's text; null: it is not private. */
 export const DeleteAfterHours = z.int().min(0).max(PRIVACY_LIMITS.maxHours).nullable();
 
 /** Strict, like all bodies: a limit with a misspelt name would have no effect, and the client would not notice. */
@@ -205,10 +202,7 @@ export const ChatFields = z.strictObject({
     .array(z.enum(['reasoning']))
     .max(1)
     .optional(),
-  /**
-   * Sends an edited message again: a new conversation begins with everything before this response's message. Not
-   * together with `conversationId` or `bridgeId`: the response already names both.
-   */
+  /** Sends an edited message again, in a new conversation. Not with `conversationId` or `bridgeId`. */
   editOf: ResponseId.optional(),
   /** Absent: the agent may ask, and goes on by itself without an answer. */
   questions: QuestionPolicy.optional(),
@@ -232,10 +226,7 @@ export type ChatRequest = z.infer<typeof ChatRequest>;
 /** As a client writes it, with every default left out. */
 export type ChatRequestInput = z.input<typeof ChatRequest>;
 
-/**
- * `POST /api/v1/chat/plan`: a {@link ChatRequest} whose mode is always `plan`. The tools that planning needs stay
- * available, even if a list of tools does not name them.
- */
+/** `POST /api/v1/chat/plan`: a {@link ChatRequest} in mode `plan`. The tools that planning needs always stay. */
 export const PlanRequest = ChatFields.extend({
   mode: ModeName.default('plan').transform((): Mode => 'plan'),
   tools: toolSelection(PLANNING).optional(),
@@ -320,10 +311,7 @@ const ExecutionFields = ChatFields.omit({
   tools: toolSelection(EXECUTING).optional(),
 });
 
-/**
- * `POST /api/v1/conversations/{id}/plans/{documentId}/execute`: settings of the run, as in a {@link ChatRequest}. The
- * edge writes the message. The run always has the tool that keeps the list of todos.
- */
+/** `POST conversations/{id}/plans/{documentId}/execute`: as a {@link ChatRequest}, whose message the edge writes. */
 export const PlanExecution = ExecutionFields.superRefine(refuseTwoForms);
 export type PlanExecution = z.infer<typeof PlanExecution>;
 export type PlanExecutionInput = z.input<typeof PlanExecution>;
@@ -401,10 +389,7 @@ export const IdempotencyKey = z
   .string()
   .regex(/^[\x21-\x7e]{1,200}$/, 'Idempotency-Key takes 1 to 200 visible ASCII characters');
 
-/**
- * `POST /api/v1/conversations/{id}/clarifications/{documentId}`. Questions without an answer are skipped; an empty list
- * skips all questions.
- */
+/** `POST conversations/{id}/clarifications/{documentId}`. Questions without an answer are skipped. */
 export const ClarificationAnswer = z.strictObject({
   /** The response of the document: a late answer then never counts for a later response. */
   responseId: ResponseId.optional(),

@@ -3,10 +3,7 @@ import type { StreamEvent } from '../wire/events.ts';
 import type { AccountEvent } from './account-events.ts';
 import type { Framing } from './requests.ts';
 
-/**
- * One event as finished SSE text. `position` becomes the `id:`; null does not change the reader's cursor. JSON contains
- * no raw line end, so `data:` is always one line and `\nid: ` never occurs inside it.
- */
+/** One event as SSE text. `position` becomes the `id:`; null leaves the reader's cursor. JSON has no raw line end. */
 export function formatEvent(
   event: StreamEvent | AccountEvent,
   position: number | null,

@@ -2,10 +2,7 @@
 import type * as z from 'zod';
 import { DrawbridgeError, invalidRequest } from '../errors.ts';
 
-/**
- * The parsed value of the setting `name`. `form` says what the JSON is: "a JSON list of models".
- * @throws {DrawbridgeError} NOT_CONFIGURED, which names the first wrong field: `MODELS[0].prices.input: …`.
- */
+/** The setting `name`. `form`: what its JSON is ("a JSON list of models"). @throws NOT_CONFIGURED, with the field */
 export function parseJsonSetting<Value>(
   { name, form }: { readonly name: string; readonly form: string },
   schema: z.ZodType<Value>,

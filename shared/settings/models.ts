@@ -5,10 +5,7 @@ import { Currency } from '../wire/budget.ts';
 import { DEFAULT_DIALECT, ModelDialect, PROVIDERS } from './dialects.ts';
 import { parseJsonSetting } from './json-setting.ts';
 
-/**
- * What a model is for: answering messages (`chat`), small tasks that should be quick and cheap (`fast`), applying edits,
- * summaries of long conversations, embedding texts. Only `chat` models answer messages.
- */
+/** What a model is for: answers (`chat`), quick small tasks (`fast`), edits, summaries, embeddings. */
 export const ModelRole = z.enum(['chat', 'fast', 'apply', 'summary', 'embed']);
 export type ModelRole = z.infer<typeof ModelRole>;
 
@@ -71,15 +68,9 @@ export const ModelEntry = z.strictObject({
   /** The name that requests give. */
   id: ModelName,
   dialect: ModelDialect.default(DEFAULT_DIALECT),
-  /**
-   * The URL of the server, without the path of the dialect. Default: OPENAI_BASE_URL for a dialect of OpenAI, else the
-   * dialect's provider.
-   */
+  /** The server's URL without the dialect's path. Default: OPENAI_BASE_URL for OpenAI's dialects, else the provider. */
   baseUrl: z.url({ protocol: /^https?$/, error: 'must be an http(s) URL' }).optional(),
-  /**
-   * The secret binding with the server's key. Default: OPENAI_API_KEY, but never for an entry's own `baseUrl` or for
-   * another provider.
-   */
+  /** The secret binding with the server's key. Default: OPENAI_API_KEY, but never for another server. */
   keyName: z
     .string()
     .regex(/^[A-Z][A-Z0-9_]*$/, 'must be the name of a secret binding such as GROQ_API_KEY')

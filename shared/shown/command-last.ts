@@ -3,10 +3,7 @@
 import type { Proposal } from '../wire/approvals.ts';
 import { describeProposal } from './proposal.ts';
 
-/**
- * The lines of a proposal. What limits a command comes before it: the command's own text can be long enough to push
- * everything else out of sight.
- */
+/** A proposal's lines, the command last: it can be long enough to push everything else out of sight. */
 export function withCommandLast(proposal: Proposal): readonly string[] {
   const lines = describeProposal(proposal);
   if (proposal.kind !== 'command') return lines;

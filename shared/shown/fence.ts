@@ -25,10 +25,7 @@ export class Fence {
   #heldStart = '';
   #hasCode = false;
 
-  /**
-   * `length` is the length of the original fence. `code` is the part known beforehand: a fence longer than any in it
-   * keeps it in one block.
-   */
+  /** `length` is the original fence's. `code` is known beforehand: a longer fence than any in it keeps one block. */
   constructor(info: string, code: string, length = MIN_LENGTH) {
     this.#info = info;
     this.#char = info.includes('`') ? '~' : '`';

@@ -67,10 +67,7 @@ export function lastingWords(proposal: Proposal, lasting: Lasting): string {
   return `${patternsInLine(lasting)}${boundsOf(proposal)}`;
 }
 
-/**
- * What the answers "y", "c" and "a" do, in one line. `lasting.always`: whether the question takes `always` from this
- * person.
- */
+/** What the answers "y", "c" and "a" do, in one line. `lasting.always`: whether `always` is taken. */
 export function yesWords(proposal: Proposal, lasting?: Lasting): string {
   const once = `y ${onceWords(proposal)}`;
   if (!lasting) return once;
@@ -99,10 +96,7 @@ export function siteOf(proposal: Proposal): string | undefined {
   return typeof site === 'string' ? inPlainSight(site) : undefined;
 }
 
-/**
- * The patterns that a question offers, if they match only what its proposal shows. They come unsigned: an edge can send
- * wider ones, for a person to sign unread.
- */
+/** The offered patterns, if they match only what the proposal shows: they are unsigned, so an edge could widen them. */
 export function narrowPattern(
   proposal: Proposal,
   lasting: Lasting | undefined,

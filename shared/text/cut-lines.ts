@@ -1,9 +1,6 @@
 /** Cuts a text for a prompt, with a visible note of what is left out and how to get it. */
 
-/**
- * Cuts after a whole line, so that the text and the note together have at most `maxChars` UTF-16 units where they are
- * more than the note. `rest` says how to get the lines that are left out, such as `use list_dir`.
- */
+/** Cuts after a whole line, with a note within `maxChars`. `rest` says how to get the rest, such as `use list_dir`. */
 export function cutLines(text: string, maxChars: number, rest = 'use the tools'): string {
   if (text.length <= maxChars) return text;
   const room = maxChars - cutNote(countLines(text, 0), rest).length - 1;

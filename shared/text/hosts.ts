@@ -32,10 +32,7 @@ function isName(host: string): boolean {
   return host.split('.').every((label) => label.length > 0 && label.length <= 63);
 }
 
-/**
- * Whether the host is an address and no name. As browsers decide it: systems read `127.1`, `0x7f000001` and
- * `2130706433` as addresses, too.
- */
+/** Whether the host is an address, as browsers decide it: `127.1` and `0x7f000001` are addresses, too. */
 export function isAddress(host: string): boolean {
   return host.includes(':') || /(?:^|\.)(?:[0-9]+|0x[0-9a-f]*)$/i.test(host);
 }

@@ -7,11 +7,7 @@ export class UnusableSchema extends Error {
   override readonly name = 'UnusableSchema';
 }
 
-/**
- * What is wrong with a value, in one line; null for a value that fits. Regular expressions of the schema are passed
- * over, because one can take years: the schema's author has to check them.
- * @throws {UnusableSchema}
- */
+/** What is wrong with a value; null if it fits. Regular expressions are passed over. @throws {UnusableSchema} */
 export type SchemaCheck = (value: unknown) => string | null;
 
 /** Compiles the schema with the first check. Draft 2020-12 unless the schema names an older one. */

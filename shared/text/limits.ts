@@ -2,10 +2,7 @@
 
 /** The levels of objects and arrays in JSON; the outermost is level 1. */
 export const JSON_LIMITS = {
-  /**
-   * For JSON from a model, a client or a bridge. Arguments of tools nest some five levels and JSON Schemas some twenty.
-   * JSON.stringify and other recursive code can take thousands.
-   */
+  /** For JSON from outside. Tools' arguments nest some five levels, schemas some twenty, recursion takes thousands. */
   maxDepth: 64,
   /** Levels that Drawbridge's frames, events, rows and views put around it. A snapshot adds the most, eight. */
   envelope: 16,

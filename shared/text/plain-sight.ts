@@ -1,7 +1,4 @@
-/**
- * Makes text from outside harmless for printing: a model, a file or a command must not control what a person sees, and
- * a file's name must not look like two lines of a listing.
- */
+/** Makes text from outside harmless for printing: it must not control what a person sees. */
 
 /**
  * For text that streams to a terminal: removes colour sequences and shows every other control character as a symbol. A
@@ -38,10 +35,7 @@ export function inOneLine(text: string): string {
   return text.replace(AMBIGUOUS_IN_LINE, '$&$&').replace(HIDDEN_IN_LINE, escapeOf);
 }
 
-/**
- * A file's name for one line of text: as it is, or as a JSON string if it would break the line or hide something. Two
- * different names never look the same.
- */
+/** A file's name within a line: as a JSON string if it would break the line or hide something. Never ambiguous. */
 export function nameInLine(name: string): string {
   if (!name.startsWith('"') && name.search(HIDDEN_IN_NAME) < 0) return name;
   return JSON.stringify(name).replace(HIDDEN_IN_QUOTES, jsonEscapeOf);

@@ -49,24 +49,15 @@ export interface ToolFacts {
    * holds all others that do: a model that may not use one takes the next.
    */
   readonly changesContent: boolean;
-  /**
-   * Whether its result lists paths that the call did not name. It leaves out those that rules forbid or ask about, and
-   * gets a note that says so.
-   */
+  /** Whether its result lists paths of its own. It leaves out those that rules hold, with a note. */
   readonly listsPaths: boolean;
   /** Names of the tools whose rules that forbid or ask also hold this one, and not the other way round. */
   readonly heldWith: readonly string[];
-  /**
-   * Names of tools that do together what this one does: the first to its first subject, and so on. It is judged as they
-   * are, too.
-   */
+  /** Names of tools that do together what this one does, one for each subject. It is judged as they are, too. */
   readonly parts?: readonly string[];
   /** The modes of the tool. Absent: all modes that allow its effect. */
   readonly modes?: readonly Mode[];
-  /**
-   * Its subject is no path: an address or a query of the web, held by rules for the category `web`, the command line of
-   * a process, or the name of a skill.
-   */
+  /** Its subject is no path, but an address or query (rules for `web`), a process's command, or a skill's name. */
   readonly reaches?: 'web' | 'processes' | 'skills';
   /** What the bridge's owner does to get the tool, as an order; only for a tool that not every bridge has. */
   readonly needs?: string;
@@ -171,10 +162,7 @@ export function meantArguments(
   return toMeant(tool.ofOldForm?.(renamed) ?? renamed, parameters) as Metadata;
 }
 
-/**
- * Under their canonical names, without nulls: no built-in tool takes one. Two names with different values for one argument
- * stay as they are.
- */
+/** Under their canonical names, without nulls. Two names with different values for one argument stay. */
 function renameArguments(
   { renamed }: Pick<ToolDefinition, 'renamed'>,
   args: Readonly<Record<string, unknown>>,

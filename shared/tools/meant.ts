@@ -4,10 +4,7 @@ import { isObject, parseJson } from '../text/json.ts';
 import { JSON_LIMITS } from '../text/limits.ts';
 import type { Metadata } from '../wire/documents.ts';
 
-/**
- * The arguments in the form of their JSON Schema: numbers, booleans, lists and objects that came as text, a list of one
- * that came without its list, the number of an id. A null for an optional argument is left out.
- */
+/** The arguments as their JSON Schema has them: numbers, lists and objects given as text; no optional nulls. */
 export function toMeant(value: unknown, schema: unknown): unknown {
   if (!isObject(schema)) return value;
   const meant = typeOfText(value, schema);

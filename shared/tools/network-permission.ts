@@ -20,10 +20,7 @@ export function permissionsWanted({ permissions = [], hosts = [] }: Wishes): rea
   return [...new Set([...permissions, ...(hosts.length > 0 ? (['network'] as const) : [])])];
 }
 
-/**
- * The hosts that a command wants: the registries and those that it names, or the whole network. Undefined for a command
- * that wants no network of its own. `canName`: whether hosts can be opened by name here.
- */
+/** The hosts that a command wants; undefined for no network of its own. `canName`: hosts can be opened by name. */
 export function hostsWanted(wishes: Wishes, canName: boolean): readonly string[] | undefined {
   const { hosts = [] } = wishes;
   const permissions = permissionsWanted(wishes);

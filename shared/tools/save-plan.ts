@@ -3,10 +3,7 @@ import { EDGE_TOOL_LIMITS } from '../limits.ts';
 import { PLAN_FILE } from '../wire/plan-file.ts';
 import { defineTool } from './definition.ts';
 
-/**
- * Saves a plan as a file of the workspace, at a person's request. No model has the tool, and it is in no catalogue. The
- * bridge always asks its owner: the file lies in a folder that no other tool changes.
- */
+/** Saves a plan as a file, at a person's request. In no catalogue; the bridge always asks its owner. */
 export const savePlan = defineTool({
   name: 'save_plan',
   aliases: [],

@@ -154,10 +154,7 @@ function toolboxOfOffers(set: OfferSet | undefined): Toolbox {
   return made;
 }
 
-/**
- * An offer as a tool, with the digest of its definition. Its own schema does not check the arguments here: only the
- * bridge does (`bridge/tools/offers.ts`), so the Worker needs no validator and applies no schema of a stranger.
- */
+/** An offer as a tool, with its digest. Only the bridge checks the arguments (`bridge/tools/offers.ts`). */
 export function offered(offer: Offer): Tool {
   const { name, description, inputSchema, effect, idempotent, document, origin, digest } = offer;
   return {

@@ -59,10 +59,7 @@ export const closeWorktree = defineTool({
   }),
 });
 
-/**
- * Ends the worktree's background commands, and removes it unless it holds work that is in no commit. The branch stays. A
- * success in each case, also where there is no worktree.
- */
+/** Ends the worktree's commands, and removes it unless its work is uncommitted. A success in each case. */
 export const removeWorktree = defineTool({
   ...OF_BRIDGE,
   name: 'remove_worktree',

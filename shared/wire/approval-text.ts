@@ -7,10 +7,7 @@ export interface Grant {
   readonly scope: string;
   /** One pattern on each line, for a scope beyond `once`. */
   readonly pattern: string | null;
-  /**
-   * The whole file as the person wants it instead of the proposed one; absent for the proposal as it is. For a server's
-   * question: the values.
-   */
+  /** The whole file as the person wants it, or a server's values; absent for the proposal as it is. */
   readonly content?: string | undefined;
 }
 
@@ -28,10 +25,7 @@ export function grantOf({ content, scope, pattern }: Choice): Grant {
   return { ...ALLOW_ONCE, content, ...(scope && { scope, pattern: pattern ?? null }) };
 }
 
-/**
- * Whether a yes to the proposal may bring content of its own: a file that stays can be written otherwise, and a server's
- * question is answered with values.
- */
+/** Whether a yes may bring content of its own: a file that stays, or values for a server's question. */
 export function takesContent(proposal: Proposal): boolean {
   if (proposal.kind === 'elicitation') return true;
   return proposal.kind === 'edit' && proposal.operation !== 'delete';

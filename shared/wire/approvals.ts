@@ -47,10 +47,7 @@ const CallProposal = z.object({
   offer: z.object({ server: z.string(), tool: z.string(), definition: z.string() }).optional(),
 });
 
-/**
- * A question of an MCP server in the middle of a call. The answer `once` has the values as `content`, a flat JSON object
- * (shared/wire/elicitation.ts); they go to the server.
- */
+/** A question of an MCP server during a call. The answer's `content` is a flat JSON object (elicitation.ts). */
 const ElicitationProposal = z.object({
   kind: z.literal('elicitation'),
   tool: z.string(),
@@ -104,10 +101,7 @@ export interface ApprovalQuestion extends Asked {
   readonly conversationId: string;
 }
 
-/**
- * A device's public key as enrolled at a bridge: a JWK (RFC 7517) of a P-256 point. With `passkey` the key is in an
- * authenticator, which signs for one page, and asks its person each time.
- */
+/** A device's public key: a JWK (RFC 7517) of a P-256 point. With `passkey` it is in an authenticator. */
 export const DeviceKey = z.object({
   deviceId: DeviceId,
   label: z.string(),

@@ -20,10 +20,7 @@ const ClientData = z.object({
   topOrigin: z.undefined().optional(),
 });
 
-/**
- * Whether the passkey has signed this text, on its own page, after its person was there and was recognised. Its challenge
- * is the text's SHA-256. Never throws, whatever the signature holds.
- */
+/** Whether the passkey has signed this text, on its own page and with its person recognised. Never throws. */
 export async function isSignedByPasskey(
   text: string,
   { publicKey, origin }: PasskeyKey,

@@ -70,10 +70,7 @@ export const BudgetState = z.object({
 });
 export type BudgetState = z.infer<typeof BudgetState>;
 
-/**
- * What is left of each limit; 0 for a limit that is met. An unknown cost leaves nothing of `maxCost`. A share of the
- * result can be the budget of a subagent, unless {@link metLimit} names a limit.
- */
+/** What is left of each limit, 0 at the least: a subagent's budget, unless {@link metLimit} names a limit. */
 export function remaining(budget: RunBudget, { tokens, cost, seconds, turns }: Spent): RunBudget {
   const { maxTokens, maxCost, maxSeconds, maxTurns } = budget;
   const left = (limit: number, spent: number) => Math.max(0, limit - spent);

@@ -2,10 +2,7 @@
 import { newConversationId } from '../ids.ts';
 import { sha256 } from '../text/sha256.ts';
 
-/**
- * A repeated request finds the same conversation, and its sender knows the id beforehand. Such an id is no UUID of
- * version 4, so that no client can choose it for a conversation of its own.
- */
+/** The conversation of a key, known beforehand. No UUID of version 4: no client can choose it for its own. */
 export async function conversationIdOf(account: string, key: string): Promise<string> {
   const hex = await sha256(`${account}\n${key}`);
   const parts = [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20)];

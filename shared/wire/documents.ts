@@ -10,10 +10,7 @@ import { UndoReport } from './undo.ts';
 export const DocumentType = z.enum(documentTypes);
 export type DocumentType = z.infer<typeof DocumentType>;
 
-/**
- * A document type as a reader takes it. A later version may send types that this version does not know; the reader
- * keeps these documents, and code that looks at the type must leave them unchanged.
- */
+/** A document type as a reader takes it: later types are kept unchanged. */
 export const ReadDocumentType = z.union([DocumentType, z.string()]) as z.ZodType<DocumentType>;
 
 /** Any fields, because metadata grows while a document streams. {@link DocumentMetadata} has the final shapes. */
@@ -213,10 +210,7 @@ export const Usage = z.object({
   reasoningTokens: z.int().nonnegative().optional(),
   /** Computed with the prices of the models that answered. Present only if the price of every counted turn is known. */
   cost: Cost.optional(),
-  /**
-   * Requests to the model without reported tokens, for example a cancelled one. The counts and the cost lack them, so
-   * each count and the cost is a lower bound. Absent if every request was counted.
-   */
+  /** Requests without reported tokens: the counts and the cost are lower bounds. Absent without any. */
   unreportedRequests: z.int().positive().optional(),
 });
 export type Usage = z.infer<typeof Usage>;
@@ -330,10 +324,7 @@ const Privacy = z.object({
   deleted: z.iso.datetime().optional(),
 });
 
-/**
- * The part of a conversation that a client has read at once: whole exchanges in a row, the oldest first. A client shows
- * each message before the response with its `responseId`.
- */
+/** Whole exchanges in a row, the oldest first. Each message is shown before the response with its `responseId`. */
 export const ConversationView = z.object({
   id: ConversationId,
   title: z.string(),
@@ -348,10 +339,7 @@ export const ConversationView = z.object({
   responses: z.array(ChatResponse),
   /** The first response here if older ones exist: pass it as `before` to read them. Null at the beginning. */
   earlier: ResponseId.nullable(),
-  /**
-   * The end of the tape when this part was read. Later events follow it and belong to the newest part, never to a part
-   * that was read with `before`. Folding events does not change it.
-   */
+  /** The end of the tape at the reading. Later events belong to the newest part. Folding does not change it. */
   position: z.int().nonnegative(),
 });
 export type ConversationView = z.infer<typeof ConversationView>;

@@ -74,10 +74,7 @@ export function readForm(fields: readonly FormField[], json: string): ReadForm {
   }
 }
 
-/**
- * The value of one field from what a person typed; undefined for an optional field that was left empty. Options are
- * typed as their numbers, counted from 1.
- */
+/** A field's value as typed; undefined for an optional field left empty. Options are numbers from 1. */
 export function readField(
   field: FormField,
   typed: string,

@@ -16,9 +16,6 @@ export const EnrolmentRequest = z.strictObject({
 });
 export type EnrolmentRequest = z.infer<typeof EnrolmentRequest>;
 
-/**
- * `enrolled`: the device may approve from now on. `ended`: no open secret has made the MAC. `failed`: the log of the
- * bridge says why.
- */
+/** `enrolled`: the device may approve. `ended`: no open secret made the MAC. `failed`: see the bridge's log. */
 export const EnrolmentOutcome = z.enum(['enrolled', 'ended', 'failed']);
 export type EnrolmentOutcome = z.infer<typeof EnrolmentOutcome>;

@@ -134,10 +134,7 @@ const ToolResult = z.object({
 const DocumentEnd = z.object({
   type: z.literal('document_end'),
   documentId: DocumentId,
-  /**
-   * The whole content. The sender adds it; the tape stores it only where it differs from what was streamed, such as an
-   * edit that a person changed before it was made.
-   */
+  /** The whole content, added by the sender. Stored only where it differs from what was streamed. */
   finalContent: z.string().optional(),
   /** What became known since `document_start`. It replaces equal fields of the metadata so far. */
   metadata: Metadata.optional(),

@@ -15,10 +15,7 @@ export const MessageLook = z.object({
   called: CalledMention.optional(),
   /** As in a call (tunnel.ts): set where the run works in a worktree. */
   worktree: z.union([z.literal(true), ConversationId]).optional(),
-  /**
-   * The files that the request's editor shows and whose content the request does not have, the one with the cursor
-   * first. Absent where the request has no editor: the editor on the machine counts then.
-   */
+  /** The files that the request's editor shows without their content, the cursor's first. Absent without an editor. */
   shown: z
     .array(z.object({ path: Path, line: z.int().positive().optional() }))
     .max(FINDING_LIMITS.maxShownFiles)

@@ -17,10 +17,7 @@ export function newResponse(start: ResponseStart['response']): ChatResponse {
   };
 }
 
-/**
- * Applies an event to its response, in place. Takes out a document that a crash has taken back. Ignores unknown events
- * and those of documents that the response lacks.
- */
+/** Applies an event to its response, in place. Ignores unknown events and those of documents that it lacks. */
 export function foldEvent(response: ChatResponse, event: ReadEvent): void {
   switch (event.type) {
     case 'response_start':

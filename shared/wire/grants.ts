@@ -4,10 +4,7 @@ import { GRANT_LIMITS } from '../limits.ts';
 import { nameInLine } from '../text/plain-sight.ts';
 import { Preset } from './preset.ts';
 
-/**
- * Whom a grant lets in: a person's account (`ben`), one user of an app (`app:shop:42`), or all users of an app's key
- * (`app:shop`). Two that differ never look the same.
- */
+/** Whom a grant lets in: an account (`ben`), a user of an app (`app:shop:42`), or all of them (`app:shop`). */
 export const GrantedName = z
   .string()
   .min(1)

@@ -4,16 +4,11 @@ import * as z from 'zod';
 export const Mode = z.enum(['agent', 'plan', 'ask', 'debug']);
 export type Mode = z.infer<typeof Mode>;
 
-/**
- * What a tool may do: `read` changes nothing and may run again, `write` changes files, `execute` runs programs.
- */
+/** What a tool may do: `read` changes nothing, `write` changes files, `execute` runs programs. */
 export const Effect = z.enum(['read', 'write', 'execute']);
 export type Effect = z.infer<typeof Effect>;
 
-/**
- * Whether a mode lets a tool with this effect run. Three places check this: the offer of tools to the model, the
- * logging of a call, and the bridge, which trusts neither.
- */
+/** Whether a mode runs tools of this effect. The offer, the log and the bridge each check it. */
 export function modeAllows(mode: Mode, effect: Effect): boolean {
   switch (mode) {
     case 'agent':

@@ -51,10 +51,7 @@ export function ownWordsOf({ origin, description }: OfferDefinition): string {
     : description;
 }
 
-/**
- * An offer as the edge gets it. The bridge vouches for `effect` and `idempotent`: they are `execute` and false unless
- * the bridge's owner trusts the server's own values.
- */
+/** An offer at the edge. The bridge vouches for `effect` and `idempotent`, which only a trusted server chooses. */
 export const Offer = OfferDefinition.extend({
   /** The digest of the server's definition. A call carries it, so that it never means another definition. */
   digest: Digest,

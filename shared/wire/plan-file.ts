@@ -47,10 +47,7 @@ export type ReadPlan =
   /** `problem` completes the sentence "The plan cannot be executed: ...". */
   | { readonly ok: false; readonly problem: string };
 
-/**
- * Reads a head as Cursor and people write it. Without a head the title is the first heading, and the todos are the
- * items with a check box.
- */
+/** Reads a head as Cursor and people write it; else the first heading, and the items with a check box. */
 export function parsePlanFile(text: string): ReadPlan {
   const lines = text.split(/\r?\n/);
   const end = lines[0]?.trimEnd() === FENCE ? lines.findIndex(isEnd) : -1;

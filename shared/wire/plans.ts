@@ -47,10 +47,7 @@ export function problemOf(steps: readonly PlannedTodo[]): TodoProblem | null {
   return { path: [stuck, 'dependencies'], message };
 }
 
-/**
- * The todos so that each comes after those that it depends on, otherwise in their own order. Leaves out todos that no
- * order reaches.
- */
+/** The todos, each after those that it depends on, without those that no order reaches. */
 export function inOrder<One extends PlannedTodo>(steps: readonly One[]): One[] {
   const ordered: One[] = [];
   const done = new Set<string>();

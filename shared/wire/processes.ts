@@ -33,10 +33,7 @@ export type ProcessInfo = z.infer<typeof ProcessInfo>;
 export const ProcessList = z.object({ items: z.array(ProcessInfo).max(maxProcesses) });
 export type ProcessList = z.infer<typeof ProcessList>;
 
-/**
- * `POST bridges/{id}/processes/{processId}/ports`. The grant opens the port: an enrolled device's signature over
- * `portText` (approval-text.ts). Its nonce counts once. Without a grant the port is closed.
- */
+/** `POST bridges/{id}/processes/{processId}/ports`. A signed `portText` as grant opens the port; none closes it. */
 export const PortRequest = z.strictObject({
   port: Port,
   grant: z
@@ -50,7 +47,6 @@ export type PortRequest = z.infer<typeof PortRequest>;
 
 /** What a person asks for before the bridge lists its processes. */
 export const ProcessAsk = z.object({
-  /** Stops this one. */
   stop: ProcessId.optional(),
   /** Opens or closes a port of one. */
   port: z.object({ processId: ProcessId, ...PortRequest.shape }).optional(),

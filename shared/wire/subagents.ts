@@ -19,10 +19,7 @@ export const SubagentState = z.object({
 });
 export type SubagentState = z.infer<typeof SubagentState>;
 
-/**
- * A question of a subagent, at any depth, that waits for a person. The answer goes to `conversationId`, as if the person
- * had read it there.
- */
+/** A subagent's question to a person. The answer goes to `conversationId`. */
 export const SubagentAsk = z.discriminatedUnion('kind', [
   OpenApproval.extend({ kind: z.literal('approval') }),
   OpenQuestions.extend({ kind: z.literal('clarification') }),

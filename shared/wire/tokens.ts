@@ -59,10 +59,7 @@ export function decodeSecrets(text: string): DecodedSecrets {
   return { ok: true, secrets };
 }
 
-/**
- * Reads a secret in hex, base64 or base64url, with or without padding and line ends. Hex digits alone always mean hex:
- * the base64 of that many random bytes has other characters too.
- */
+/** Reads a secret in hex, base64 or base64url. Hex digits alone always mean hex. */
 export function decodeSecret(text: string): DecodedSecret {
   const written = text.replace(/\s+/g, '');
   if (written === '') return { ok: false, problem: 'is missing' };

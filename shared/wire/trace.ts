@@ -1,7 +1,4 @@
-/**
- * The trace id: names everything that was done for one request, from the client to the tool and back. It has the form
- * of W3C Trace Context, so that other programs' traces and these records find each other.
- */
+/** The trace id of all that was done for one request, in the form of W3C Trace Context. */
 import * as z from 'zod';
 
 /** The response header with the trace id of a request. */
@@ -10,10 +7,7 @@ export const TRACE_HEADER = 'Drawbridge-Trace-Id';
 /** 32 hexadecimal digits in lower case, not all of them zero. */
 export const TraceId = z.string().regex(/^(?!0{32})[0-9a-f]{32}$/);
 
-/**
- * The trace id in a `traceparent` header; undefined for a header that is absent or invalid. Takes versions to come as
- * https://www.w3.org/TR/trace-context/#versioning-of-traceparent asks: only their known part counts.
- */
+/** The trace id of a `traceparent` header, also of versions to come; undefined for an invalid one. */
 export function traceIdIn(traceparent: string | undefined): string | undefined {
   const [, version, id, rest] = TRACEPARENT.exec(traceparent ?? '') ?? [];
   if (version === 'ff' || (version === '00' && rest !== '')) return undefined;

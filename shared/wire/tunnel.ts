@@ -1,7 +1,4 @@
-/**
- * The frames between a bridge and its tunnel object: one union for each direction, one JSON text for each WebSocket
- * message. Unlike the readers of a stream, both ends refuse unknown frames: the versions must agree.
- */
+/** The frames between a bridge and its tunnel object, one union a direction. Both ends refuse unknown frames. */
 import * as z from 'zod';
 import { BridgeId, CallId, ConversationId, DeviceId, ResponseId } from '../ids.ts';
 import { EDITOR_LIMITS, GRANT_LIMITS, REQUEST_LIMITS, TUNNEL_LIMITS } from '../limits.ts';
@@ -86,16 +83,11 @@ export const ToolCall = z.object({
   definition: z.string().optional(),
   /** Why the edge demands an approval of this call; `limits.requireApproval` is set then. */
   approvalReason: z.string().max(TUNNEL_LIMITS.maxTextChars).optional(),
-  /**
-   * The call works in the worktree of its conversation, or for a subagent of the conversation named, and fails with
-   * `WORKTREE_GONE` without one. Sent only to a bridge that has worktrees (tools/worktree.ts).
-   */
+  /** The call works in a worktree, of its conversation or the one named. Only for a bridge that has worktrees. */
   worktree: z.union([z.literal(true), ConversationId]).optional(),
   /** Set in a private conversation: nothing of the call stays on a disk once it is over. */
   isPrivate: z.literal(true).optional(),
-  /**
-   * The account whose call it is, unless it is the owner's. The bridge checks it against its own file.
-   */
+  /** The account whose call it is, unless it is the owner's. The bridge checks it in its own file. */
   grantee: Grantee.optional(),
   /** The ids of the run and of its trace, for the bridge's log. */
   run: ResponseId.optional(),
@@ -103,10 +95,7 @@ export const ToolCall = z.object({
 });
 export type ToolCall = z.infer<typeof ToolCall>;
 
-/**
- * A person's answer to the question with this nonce. A device's approval counts only with a valid signature
- * (shared/wire/approvals.ts).
- */
+/** A person's answer to the question with this nonce. A device's approval must be signed (approvals.ts). */
 export const ApprovalAnswer = z.object({
   callId: CallId,
   nonce: Nonce,
@@ -212,10 +201,7 @@ const Hello = z.object({
   grants: GrantedNames.optional(),
   /** The person has moved the bridge: its conversations go on in this folder of this machine. */
   moved: z.literal(true).optional(),
-  /**
-   * The journal was restored from a backup: it may lack calls that were begun. The tunnel cancels every call that it has
-   * sent before.
-   */
+  /** The journal was restored, and may lack begun calls: the tunnel cancels every call that it has sent before. */
   restored: z.literal(true).optional(),
 });
 
@@ -230,10 +216,7 @@ const Result = z.object({ type: z.literal('result'), callId: CallId, result: Too
 /** Live output. It may be dropped: the result has all of it, within bounds. */
 const Output = z.object({ type: z.literal('output'), callId: CallId, delta: z.string() });
 
-/**
- * The whole file as an edit would leave it, for a device where the person changes it. It is not signed: what counts is
- * the content that the device sends.
- */
+/** The whole file as an edit would leave it, for changing it. Unsigned: what counts is what the device sends. */
 const NewText = z.string().max(REQUEST_LIMITS.maxAmendedChars);
 
 /** The bridge asks a person about a call. It replaces an earlier question about this call with another nonce. */
@@ -302,7 +285,6 @@ const Policy = z.object({ type: z.literal('policy'), askId: AskId, policy: Machi
 
 const Context = z.object({
   type: z.literal('context'),
-  /** The id of the look that this answers. */
   lookId: z.string().max(REQUEST_LIMITS.maxNameChars),
   context: MachineContext,
   /** What the look found for its message. */
@@ -361,10 +343,7 @@ const Look = z.object({
   grantee: Grantee.optional(),
 });
 
-/**
- * A person asks for the bridge's processes. Sent only to a bridge with the tool `control_process`, which answers with
- * `processes`.
- */
+/** A person asks for the bridge's processes. Only for a bridge with `control_process`. */
 const AskProcesses = ProcessAsk.extend({
   type: z.literal('processes'),
   askId: AskId,

@@ -2,10 +2,7 @@
 import * as z from 'zod';
 import { REQUEST_LIMITS } from '../limits.ts';
 
-/**
- * What is taken back. `last`: the conversation's newest response that changed files. `since`: the response `id` and all
- * later ones. `redo`: the conversation's newest undo.
- */
+/** What is taken back: the `last` response, `since` a response on, or the undo itself (`redo`). */
 const UNDO_SCOPES = ['last', 'call', 'response', 'since', 'redo'] as const;
 
 /** What a person asks for. */

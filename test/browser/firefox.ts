@@ -1,7 +1,4 @@
-/**
- * A page in Debian's Firefox, over WebDriver BiDi (https://w3c.github.io/webdriver-bidi/). Playwright's own way needs a
- * Firefox of Playwright's, and its way over BiDi needs a newer one than Debian's.
- */
+/** A page in Debian's Firefox, over WebDriver BiDi: Playwright's own ways need another or a newer Firefox. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';

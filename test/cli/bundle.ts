@@ -1,7 +1,4 @@
-/**
- * The programs of `fixtures/` as bundles, which is how users run Drawbridge: Node would read and strip some 300 files at
- * each start. They are made once, until a source changes.
- */
+/** The programs of `fixtures/` as bundles, as users run Drawbridge. Made once, until a source changes. */
 import { chmodSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'esbuild';

@@ -1,7 +1,4 @@
-/**
- * The events of Anthropic's Messages and of OpenAI's Responses, in the order and with the fields that the public
- * documents of both APIs describe. They are written by hand, and no recording of a server.
- */
+/** Events of Anthropic's Messages and OpenAI's Responses, written by hand after the public documents. */
 
 export interface NativeEvent {
   readonly type: string;

@@ -1,7 +1,4 @@
-/**
- * Stands in the place of `xdg-open`: writes down how it was called, and does what the page does with the link in the
- * file: signs in, enrols itself, and allows a command of the agent.
- */
+/** Stands for `xdg-open`: notes its call, and does what the page does with the link, up to allowing a command. */
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {

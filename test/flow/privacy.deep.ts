@@ -12,10 +12,7 @@ const CONVERSATIONS = 10;
 const SEED = Number(process.env['PRIVACY_SEED'] ?? 1);
 const VARIABLES = { PRIVATE_MODELS: '*' };
 
-/**
- * Every word that a conversation has says which one it is and where it stood. `private/` is ignored, because names of
- * other files are in the bridge's layout of its folder, which belongs to no conversation.
- */
+/** Every word says its conversation and its place. `private/` is ignored: the bridge's layout has names of files. */
 const WORD = /zq\d+[a-z]+/g;
 
 it('no file of the state has a word of a private conversation once its hour is over', async () => {

@@ -38,10 +38,7 @@ it('shows the model a checkout and a new file between two messages, and of no mo
   }
 });
 
-/**
- * On a busy machine a look, or a part of it, can take longer than a run waits for it: then the next message shows
- * what it saw.
- */
+/** On a busy machine a look can take longer than a run waits for it: then the next message shows what it saw. */
 async function sayUntilTold(house: House, conversationId: string, ...news: string[]) {
   await until(async () => {
     await say(house, 'go on', conversationId);

@@ -1,7 +1,4 @@
-/**
- * The IDE client of a real CLI, driven over IPC. A process of its own, because it looks for its editor by the folder,
- * the home and the temporary folder of its process. Its argument is the module of the client.
- */
+/** The IDE client of a real CLI, over IPC, in a process that has its own folder and home. The argument: its module. */
 import * as z from 'zod';
 
 interface IdeClient {

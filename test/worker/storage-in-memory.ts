@@ -1,7 +1,4 @@
-/**
- * Keeps the storage of the runtimes in memory where the system has a folder for that: a disk took a tenth of the tests'
- * processor time. The tests of `flow` and `test:deep` store on the disk. Runs in Vitest's own process.
- */
+/** Keeps the runtimes' storage in memory where there is a folder for that: a tenth of the tests' processor time. */
 import { existsSync, mkdtempSync, rmSync, statfsSync } from 'node:fs';
 import os from 'node:os';
 import { GIB } from '../../shared/units.ts';

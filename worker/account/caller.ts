@@ -57,10 +57,7 @@ type Claims = z.infer<typeof Claims> & {
 
 const verified = new VerifiedTokens<Claims>();
 
-/**
- * The app's context. worker/api/observe.ts sets `trace` and `operation` for every route, {@link authenticate} sets
- * `caller` for every route after it.
- */
+/** The app's context. observe.ts sets `trace` and `operation`, {@link authenticate} sets `caller` for later routes. */
 export interface AppContext {
   Bindings: Env;
   Variables: { caller: Claims; trace: string; operation: string };
@@ -71,10 +68,7 @@ export function personOf({ var: { caller, trace } }: Context<AppContext>) {
   return { account: caller.sub, trace, expiresMs: caller.expiresMs, session: caller.sid };
 }
 
-/**
- * The sender of a message. `bridgeId`: the bridge of the folder that the token was made in, if it names one. `terms`:
- * of the sender's app.
- */
+/** The sender of a message. `bridgeId`: of the folder that the token was made in. `terms`: of the sender's app. */
 export function senderOf(c: Context<AppContext>) {
   const { bridge: bridgeId, app } = c.var.caller;
   return { ...personOf(c), bridgeId, terms: app?.key.terms };

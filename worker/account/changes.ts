@@ -1,10 +1,8 @@
 /** The numbers of an account's changes: a reader that has seen number N needs what changed after it, as it is now. */
+import { firstRow, insertRow } from '../storage/statements.ts';
 import { CHANGE_LIMITS } from './limits.ts';
 
-/**
- * A ring of the last changes: a change costs one row, and the table never grows beyond CHANGE_LIMITS.kept rows.
- * `id` is a conversation, listed or deleted, or a bridge.
- */
+/** A ring of the last CHANGE_LIMITS.kept changes: a change costs one row. `id` is a conversation or a bridge. */
 export const CHANGE_TABLE =
   'create table changes (slot integer primary key, number integer not null, id text not null);';
 
@@ -27,7 +25,6 @@ export class Changes {
     this.#first = first;
   }
 
-  /** The number of the newest change. */
   get newest(): number {
     return Math.max(this.#newestStored, this.#first);
   }
@@ -44,9 +41,8 @@ export class Changes {
 
   /** What changed after the number, the last change last. Null where that is not known any more. */
   after(number: number): Change[] | null {
-    const [row] = this.#sql
-      .exec<{ oldest: number }>('select coalesce(min(number), 0) as oldest from changes')
-      .toArray();
+    const query = 'select coalesce(min(number), 0) as oldest from changes';
+    const row = firstRow<{ oldest: number }>(this.#sql, query);
     const oldest = Math.max(row?.oldest ?? 0, this.#first, 1);
     if (number < oldest || number > this.newest) return null;
     return this.#sql
@@ -66,13 +62,8 @@ export class Changes {
 
   #write(id: string): number {
     const number = this.newest + 1;
-    this.#sql.exec(
-      `insert into changes (slot, number, id) values (?, ?, ?)
-       on conflict (slot) do update set number = excluded.number, id = excluded.id`,
-      number % CHANGE_LIMITS.kept,
-      number,
-      id,
-    );
+    const replace = 'on conflict (slot) do update set number = excluded.number, id = excluded.id';
+    insertRow(this.#sql, 'changes', { slot: number % CHANGE_LIMITS.kept, number, id }, replace);
     this.#stored = number;
     return number;
   }

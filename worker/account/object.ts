@@ -1,7 +1,4 @@
-/**
- * The Durable Object of one account: lists its bridges and conversations, streams their changes, and says if the account
- * may go on. Checking a token does not need it.
- */
+/** The Durable Object of one account: lists its bridges and conversations, streams changes, and knows its standing. */
 import { DurableObject } from 'cloudflare:workers';
 import type { AccountState } from '../../shared/api/accounts.ts';
 import type { AgentList } from '../../shared/api/agents.ts';
@@ -62,10 +59,7 @@ import { AccountReader } from './stream.ts';
 import { addUsage, readCounted, readSpent, readUsage } from './usage-statements.ts';
 import { Walk } from './walk.ts';
 
-/**
- * Each conversation's own object has the truth, and this list follows it. The next response or change repairs a lost
- * update. Reading stores nothing.
- */
+/** A list that follows the conversations' own objects: the next response or change repairs a lost update. */
 export class Account extends DurableObject<Env> implements AccountPort {
   readonly #store: AccountStore;
   readonly #stream: AccountReader;

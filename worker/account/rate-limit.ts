@@ -24,10 +24,7 @@ export const limitRate = createMiddleware<AppContext>(async (c, next) => {
   await next();
 });
 
-/**
- * Counts a request that begins a run, in addition to {@link limitRate}, and checks what an app allows its users.
- * @throws {DrawbridgeError} RATE_LIMITED, QUOTA_EXCEEDED
- */
+/** Counts a request that begins a run, within the app's terms too. @throws RATE_LIMITED, QUOTA_EXCEEDED */
 export async function countRun(c: Context<AppContext>): Promise<void> {
   const { sub, app } = c.var.caller;
   const standard = numberIn(c.env.RATE_LIMIT_RUNS_PER_MINUTE, RATE_LIMITS.runsPerMinute);
@@ -52,11 +49,7 @@ export function limitKey(c: Context<AppContext>, { id }: StoredKey): void {
   take(c, 'requests', `tokens ${id}`, RATE_LIMITS.tokensPerMinute);
 }
 
-/**
- * Counts a request without a token by the network that it comes from. Where that is not known, by its `secret`: strangers
- * cannot use up what those with a secret need.
- * @throws {DrawbridgeError} RATE_LIMITED
- */
+/** Counts a request without a token by its network, or by its `secret` where that is unknown. @throws RATE_LIMITED */
 export function limitStranger(c: Context<AppContext>, secret: string): void {
   takeFor(c, networkOf(c) ?? secret, RATE_LIMITS.strangersPerMinute);
 }

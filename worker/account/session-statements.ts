@@ -3,6 +3,7 @@ import { SessionKey, SessionKind } from '../../shared/api/sessions.ts';
 import { SESSION_LIMITS } from '../../shared/limits.ts';
 import { DONE, type Outcome } from '../outcome.ts';
 import type { AccountPort, NewStoredSession, StoredSession } from '../ports/account.ts';
+import { firstRow, insertRow } from '../storage/statements.ts';
 import { SESSION_KEEPING } from './limits.ts';
 
 /**
@@ -49,14 +50,8 @@ export function addSession(
     const message = 'This account has too many sessions: end some';
     return { ok: false, code: 'RATE_LIMITED', message };
   }
-  sql.exec(
-    `insert into sessions (${COLUMNS}, proofs) values (?1, ?2, ?3, ?4, ?5, ?5, '[]')`,
-    id,
-    name,
-    kind,
-    JSON.stringify(key),
-    nowMs,
-  );
+  const begun = { made: nowMs, seen: nowMs, proofs: '[]' };
+  insertRow(sql, 'sessions', { id, name, kind, key: JSON.stringify(key), ...begun });
   return { ok: true, value: true };
 }
 
@@ -70,11 +65,9 @@ export function readSessions(sql: SqlStorage): StoredSession[] {
 
 /** Undefined if it has ended, or never was. */
 export function readSession(sql: SqlStorage, id: string): StoredSession | undefined {
-  const rows = sql.exec<SessionRow>(
-    `select ${COLUMNS} from sessions where id = ? and ended is null`,
-    id,
-  );
-  return rows.toArray().map(parseRow)[0];
+  const query = `select ${COLUMNS} from sessions where id = ? and ended is null`;
+  const row = firstRow<SessionRow>(sql, query, id);
+  return row && parseRow(row);
 }
 
 /** Notes that a session is used; rarely, because each note is a row. */
@@ -103,12 +96,8 @@ export function useProof(sql: SqlStorage, id: string, proof: string, nowMs: numb
 
 /** Ends a session, and notes that its connections are to be cut. False if it has ended, or never was. */
 export function endSession(sql: SqlStorage, id: string, nowMs: number): boolean {
-  const ended = sql.exec(
-    'update sessions set ended = ?, push = null where id = ? and ended is null returning id',
-    nowMs,
-    id,
-  );
-  if (ended.toArray().length === 0) return false;
+  const end = 'update sessions set ended = ?, push = null where id = ? and ended is null';
+  if (sql.exec(end, nowMs, id).rowsWritten === 0) return false;
   sql.exec("insert into ending (session, after) values (?, '') on conflict do nothing", id);
   return true;
 }
@@ -131,9 +120,8 @@ export interface EndingSession {
 
 /** Undefined if nothing is to be cut. Without conversations, those are done. */
 export function nextEnding(sql: SqlStorage): EndingSession | undefined {
-  const [row] = sql
-    .exec<{ session: string; after: string }>('select session, after from ending limit 1')
-    .toArray();
+  const query = 'select session, after from ending limit 1';
+  const row = firstRow<{ session: string; after: string }>(sql, query);
   if (!row) return undefined;
   const session = row.session === EVERYONE ? null : row.session;
   return { session, conversations: conversationsAfter(sql, row.after) };

@@ -1,6 +1,7 @@
 /** The table of an account's standing, and its statements: whether it may go on, and what its deletion has done. */
 import { type AccountStanding, AccountState } from '../../shared/api/accounts.ts';
 import type { Standing, WantedState } from '../ports/account.ts';
+import { firstRow, insertRow } from '../storage/statements.ts';
 import { SESSION_KEEPING } from './limits.ts';
 
 /** Without a row the account is active. The counts are of what a deletion has deleted. */
@@ -49,7 +50,7 @@ const ACTIVE = {
 } as const;
 
 function readRow(sql: SqlStorage): StandingRow | undefined {
-  return sql.exec<StandingRow>('select * from standing').toArray()[0];
+  return firstRow<StandingRow>(sql, 'select * from standing');
 }
 
 function countOf(sql: SqlStorage, rows: string): number {
@@ -59,29 +60,17 @@ function countOf(sql: SqlStorage, rows: string): number {
 /** An active account that was deleted before begins to count at nothing. */
 export function saveState(sql: SqlStorage, state: AccountState, nowMs: number): void {
   if (state === 'active') sql.exec('delete from standing');
-  sql.exec(
-    `insert into standing (id, state, since) values (1, ?, ?)
-     on conflict (id) do update set state = excluded.state, since = excluded.since`,
-    state,
-    nowMs,
-  );
+  const replace = 'on conflict (id) do update set state = excluded.state, since = excluded.since';
+  insertRow(sql, 'standing', { id: 1, state, since: nowMs }, replace);
 }
 
 /** The row of a deleted account, all that is left of it. */
 export function saveDeleted(
   sql: SqlStorage,
-  { conversations, bridges, sessions, failed }: AccountStanding['deleted'],
+  deleted: AccountStanding['deleted'],
   nowMs: number,
 ): void {
-  sql.exec(
-    `insert into standing (id, state, since, conversations, bridges, sessions, failed)
-     values (1, 'deleted', ?, ?, ?, ?, ?)`,
-    nowMs,
-    conversations,
-    bridges,
-    sessions,
-    failed,
-  );
+  insertRow(sql, 'standing', { id: 1, state: 'deleted', since: nowMs, ...deleted });
 }
 
 /** A conversation or a bridge that is to be deleted. */

@@ -16,6 +16,7 @@ import type {
   SpentSince,
 } from '../ports/account.ts';
 import { RECORD_TABLE } from '../storage/records.ts';
+import { insertRow } from '../storage/statements.ts';
 import { Tables } from '../storage/tables.ts';
 import { CHANGE_TABLE, Changes } from './changes.ts';
 import { TICKET_LIMITS } from './limits.ts';
@@ -91,12 +92,9 @@ export class AccountStore extends Tables {
   saveBridge(id: string, connectedAtMs: number): boolean {
     const { written } = this;
     const isKnown = written.exec('select 1 from bridges where id = ?', id).toArray().length > 0;
-    written.exec(
-      `insert into bridges (id, connected_at, connected) values (?, ?, 1)
-       on conflict (id) do update set connected_at = excluded.connected_at, connected = 1`,
-      id,
-      connectedAtMs,
-    );
+    const again =
+      'on conflict (id) do update set connected_at = excluded.connected_at, connected = 1';
+    insertRow(written, 'bridges', { id, connected_at: connectedAtMs, connected: 1 }, again);
     return !isKnown;
   }
 
@@ -119,12 +117,11 @@ export class AccountStore extends Tables {
 
   /** The bridge that connected last comes first. */
   readBridges(): KnownBridge[] {
-    const { stored } = this;
-    if (!stored) return [];
-    return stored
-      .exec<BridgeRow>('select * from bridges order by connected_at desc')
-      .toArray()
-      .map(parseBridge);
+    return this.read<BridgeRow>('select * from bridges order by connected_at desc').map(
+      ({ id, connected_at, connected }) => {
+        return { id, connectedAtMs: connected_at, connected: connected === 1 };
+      },
+    );
   }
 
   /** The event of a change as the account is now. */
@@ -150,10 +147,7 @@ export class AccountStore extends Tables {
     this.#insert(listed, '', `update set ${DESCRIBED}`);
   }
 
-  /**
-   * {@link saveConversation} after an answer. Also moves the conversation up, adds to its searchable text, and adds what
-   * it has spent if that is not counted yet. Returns whether it counts.
-   */
+  /** As {@link saveConversation}, with searchable text and what was spent. Returns whether the spending counts. */
   saveAnswered(listed: Listed, text: string, spent: SpentSince | null): boolean {
     const { written } = this;
     const isNew = spent !== null && addSpent(written, listed.id, spent);
@@ -175,27 +169,20 @@ export class AccountStore extends Tables {
   }
 
   #insert(listed: Listed, text: string, onConflict: string, counted: number | null = 0): boolean {
-    const { id, title, archived, createdMs, updatedMs, agent, bridgeId, deleteAfterHours } = listed;
-    const { written } = this;
-    const { rowsWritten } = written.exec(
-      `insert into conversations (id, title, archived, created, updated, search_title, search, agent, counted, bridge,
-         delete_after, running, subagents)
-       values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict (id) do ${onConflict}`,
-      id,
-      title,
-      archived ? 1 : 0,
-      createdMs,
-      updatedMs,
-      folded(title),
-      folded(text),
-      agent ?? null,
-      counted,
-      bridgeId ?? '',
-      deleteAfterHours ?? null,
-      listed.isRunning ? 1 : 0,
-      listed.hasSubagents ? 1 : 0,
-    );
-    return rowsWritten > 0;
+    const { id, title, createdMs: created, updatedMs: updated } = listed;
+    const row = {
+      ...{ id, title, created, updated, counted },
+      archived: listed.archived ? 1 : 0,
+      search_title: folded(title),
+      search: folded(text),
+      agent: listed.agent ?? null,
+      bridge: listed.bridgeId ?? '',
+      delete_after: listed.deleteAfterHours ?? null,
+      running: listed.isRunning ? 1 : 0,
+      subagents: listed.hasSubagents ? 1 : 0,
+    };
+    const otherwise = `on conflict (id) do ${onConflict}`;
+    return insertRow(this.written, 'conversations', row, otherwise).rowsWritten > 0;
   }
 
   /** Returns whether it was listed. */
@@ -227,10 +214,8 @@ export class AccountStore extends Tables {
 
   /** What waits in a conversation, as {@link saveActivity} has it. */
   readAsks(id: string): string {
-    const { stored } = this;
-    if (!stored) return '';
-    const rows = stored.exec<{ asks: string }>('select asks from waiting where id = ?', id);
-    return rows.toArray()[0]?.asks ?? '';
+    const [row] = this.read<{ asks: string }>('select asks from waiting where id = ?', id);
+    return row?.asks ?? '';
   }
 
   /** How many approvals and questions wait in all conversations. */
@@ -240,10 +225,8 @@ export class AccountStore extends Tables {
   }
 
   readWaiting(): string[] {
-    const { stored } = this;
-    if (!stored) return [];
-    const rows = stored.exec<{ id: string }>('select id from waiting order by rowid');
-    return rows.toArray().map(({ id }) => id);
+    const rows = this.read<{ id: string }>('select id from waiting order by rowid');
+    return rows.map(({ id }) => id);
   }
 
   readConversation(id: string): ConversationInfo | null {
@@ -297,46 +280,33 @@ export class AccountStore extends Tables {
 
   /** Null for a conversation that is not listed, or is not private. */
   readPrivate(id: string): PrivateListing | null {
-    const { stored } = this;
-    if (!stored) return null;
-    const [row] = stored
-      .exec<{ created: number; bridge: string; hours: number }>(
-        `select created, bridge, delete_after as hours from conversations
-         where id = ? and delete_after is not null`,
-        id,
-      )
-      .toArray();
-    return row
-      ? { createdMs: row.created, bridgeId: row.bridge || null, deleteAfterHours: row.hours }
-      : null;
+    const [row] = this.read<{ created: number; bridge: string; hours: number }>(
+      `select created, bridge, delete_after as hours from conversations
+       where id = ? and delete_after is not null`,
+      id,
+    );
+    if (!row) return null;
+    const { created: createdMs, bridge, hours: deleteAfterHours } = row;
+    return { createdMs, bridgeId: bridge || null, deleteAfterHours };
   }
 
   /** Undefined where it was never set. */
   readDeleteAfterHours(): number | null | undefined {
-    const { stored } = this;
-    if (!stored) return undefined;
-    const rows = stored.exec<{ hours: number | null }>(
-      'select delete_after as hours from settings',
-    );
-    return rows.toArray()[0]?.hours;
+    const query = 'select delete_after as hours from settings';
+    return this.read<{ hours: number | null }>(query)[0]?.hours;
   }
 
   saveDeleteAfterHours(hours: number | null): void {
-    const { written } = this;
-    const set = 'on conflict (id) do update set delete_after = excluded.delete_after';
-    written.exec(`insert into settings (id, delete_after) values (1, ?) ${set}`, hours);
+    const replace = 'on conflict (id) do update set delete_after = excluded.delete_after';
+    insertRow(this.written, 'settings', { id: 1, delete_after: hours }, replace);
   }
 
   /** False if the ticket was used before. Also deletes tickets that have long expired. */
   useTicket(id: string, expiresMs: number, nowMs: number): boolean {
     const { written } = this;
     written.exec('delete from tickets where expires < ?', nowMs - TICKET_LIMITS.keptMs);
-    const used = written.exec(
-      'insert into tickets (id, expires) values (?, ?) on conflict (id) do nothing returning id',
-      id,
-      expiresMs,
-    );
-    return used.toArray().length > 0;
+    const ticket = { id, expires: expiresMs };
+    return insertRow(written, 'tickets', ticket, 'on conflict (id) do nothing').rowsWritten > 0;
   }
 }
 
@@ -364,10 +334,6 @@ interface BridgeRow extends Record<string, SqlStorageValue> {
   id: string;
   connected_at: number;
   connected: number;
-}
-
-function parseBridge({ id, connected_at, connected }: BridgeRow): KnownBridge {
-  return { id, connectedAtMs: connected_at, connected: connected === 1 };
 }
 
 /** The columns of {@link LISTED}. As objects with names, the rows of a page would take a quarter longer to read. */

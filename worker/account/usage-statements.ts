@@ -1,6 +1,7 @@
 /** The tables of an account's usage, and all their statements. */
 import { addEntries, UsageEntry, type UsageList } from '../../shared/api/usage.ts';
 import type { SpentSince, UsageRange } from '../ports/account.ts';
+import { firstRow, insertRow } from '../storage/statements.ts';
 import { UNLISTED_LIMITS } from './limits.ts';
 
 /** `usage` has a row for each day and model. `unlisted` says what is counted of conversations that are not listed. */
@@ -11,20 +12,16 @@ export const USAGE_TABLES = `
 
 /** The run through which a conversation is counted; null for a conversation that was listed before usage was counted. */
 export function readCounted(sql: SqlStorage, id: string): number | null {
-  const [row] = sql
-    .exec<{ counted: number | null }>(
-      `select counted from conversations where id = ?1
-       union all select counted from unlisted where id = ?1`,
-      id,
-    )
-    .toArray();
+  const row = firstRow<{ counted: number | null }>(
+    sql,
+    `select counted from conversations where id = ?1
+     union all select counted from unlisted where id = ?1`,
+    id,
+  );
   return row ? row.counted : 0;
 }
 
-/**
- * Adds what a conversation has spent, unless it was counted before. Returns whether it counts. The caller stores
- * `through`, in the same step.
- */
+/** Adds what a conversation has spent, once. Returns whether it counts. The caller stores `through` in that step. */
 export function addSpent(sql: SqlStorage, id: string, { after, entries }: SpentSince): boolean {
   const counted = readCounted(sql, id);
   if (counted !== null && counted !== after) return false;
@@ -34,34 +31,20 @@ export function addSpent(sql: SqlStorage, id: string, { after, entries }: SpentS
 
 export function addUsage(sql: SqlStorage, entry: UsageEntry): void {
   const { day, model } = entry;
-  const [row] = sql
-    .exec<{ body: string }>('select body from usage where day = ? and model = ?', day, model)
-    .toArray();
+  const query = 'select body from usage where day = ? and model = ?';
+  const row = firstRow<{ body: string }>(sql, query, day, model);
   const sum = row ? addEntries(UsageEntry.parse(JSON.parse(row.body)), entry) : entry;
-  sql.exec(
-    'insert into usage (day, model, body) values (?, ?, ?) on conflict (day, model) do update set body = excluded.body',
-    day,
-    model,
-    JSON.stringify(sum),
-  );
+  const replace = 'on conflict (day, model) do update set body = excluded.body';
+  insertRow(sql, 'usage', { day, model, body: JSON.stringify(sum) }, replace);
 }
 
 /** Stores through which run a conversation is counted, for a report apart from an answer. */
 export function saveCounted(sql: SqlStorage, id: string, through: number, nowMs: number): void {
-  const listed = sql.exec(
-    'update conversations set counted = ? where id = ? returning id',
-    through,
-    id,
-  );
-  if (listed.toArray().length > 0) return;
+  const list = 'update conversations set counted = ? where id = ?';
+  if (sql.exec(list, through, id).rowsWritten > 0) return;
   sql.exec('delete from unlisted where at < ?', nowMs - UNLISTED_LIMITS.keptMs);
-  sql.exec(
-    `insert into unlisted (id, counted, at) values (?, ?, ?)
-     on conflict (id) do update set counted = excluded.counted, at = excluded.at`,
-    id,
-    through,
-    nowMs,
-  );
+  const replace = 'on conflict (id) do update set counted = excluded.counted, at = excluded.at';
+  insertRow(sql, 'unlisted', { id, counted: through, at: nowMs }, replace);
 }
 
 /** A page of the range. The page after it begins behind its last entry. */
@@ -86,11 +69,7 @@ export function readUsage(
 
 /** Tokens of a day, of all models. */
 export function readSpent(sql: SqlStorage, day: string): number {
-  const [row] = sql
-    .exec<{ tokens: number | null }>(
-      "select sum(json_extract(body, '$.totalTokens')) as tokens from usage where day = ?",
-      day,
-    )
-    .toArray();
-  return row?.tokens ?? 0;
+  const query =
+    "select sum(json_extract(body, '$.totalTokens')) as tokens from usage where day = ?";
+  return firstRow<{ tokens: number | null }>(sql, query, day)?.tokens ?? 0;
 }

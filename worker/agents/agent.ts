@@ -37,10 +37,7 @@ export interface AgentDeps {
   readonly arm: () => Promise<void>;
 }
 
-/**
- * The status is derived from the runs, so it is never wrong. Each change is stored and then reported to the account. The
- * next instance repeats a report that died with this one.
- */
+/** Derives the status from the runs. Each change is stored, then reported; the next instance repeats a lost report. */
 export class ConversationAgent {
   readonly #deps: AgentDeps;
   #row: AgentRow;
@@ -203,10 +200,7 @@ export function newAgentRow(wishes: AgentWishes): AgentRow {
   return { settings, status: 'queued', listed: null };
 }
 
-/**
- * Throws WORKTREES_NOT_SUPPORTED for a new agent whose bridge is known to have no worktrees. `machine` is undefined where
- * the bridge's object could not be asked.
- */
+/** Throws WORKTREES_NOT_SUPPORTED for a bridge known to have none. `machine` is undefined for an unknown one. */
 export function requireWorktrees(
   wishes: AgentWishes | undefined,
   machine: Machine | null | undefined,

@@ -36,10 +36,7 @@ function failureOf({ content, metadata }: Document): Agent['error'] {
   return { ...failure, details: details.slice(0, MAX_RESULT_CHARS).toWellFormed() };
 }
 
-/**
- * What the newest calls that opened and closed the worktree reported, from their results, the newest first. A close
- * outside of every run is newer than they are.
- */
+/** What the newest calls that opened and closed the worktree reported, the newest first. */
 export function worktreeOf(
   results: Iterable<StoredResult>,
   closing: WorktreeClosing | undefined,

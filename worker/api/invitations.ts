@@ -110,7 +110,6 @@ async function revoke(c: Context<AppContext>, account: string | null): Promise<R
   return c.body(null, 204);
 }
 
-/** Records an act of the caller in the account. */
 async function record(c: Context<AppContext>, account: string, act: Act): Promise<void> {
   const session = c.var.caller.sid;
   await reach<void>(() => accountOf(c.env, account).record({ ...act, session }));

@@ -11,10 +11,7 @@ export const CORS_LIMITS = {
   maxAgeSeconds: 7_200,
 } as const;
 
-/**
- * CORS (Fetch standard, section 3.3) for ALLOWED_ORIGINS and the origins of apps. It only lets a page read answers:
- * every request still needs its token, and cookies do not count.
- */
+/** CORS for ALLOWED_ORIGINS and the origins of apps. It only lets a page read answers: tokens are still needed. */
 export const allowOrigins: MiddlewareHandler<AppContext> = async (c, next) => {
   const origin = c.req.header('origin');
   if (origin === undefined) return await next();

@@ -26,10 +26,7 @@ export interface AppCaller {
   readonly expiresMs: number;
 }
 
-/**
- * Checks a token whose `iss` is the key's id.
- * @throws {DrawbridgeError} UNAUTHENTICATED, with what is wrong as far as the app's developer can use it.
- */
+/** Checks a token whose `iss` is the key's id. @throws UNAUTHENTICATED, with what the app's developer can use. */
 export async function verifyAppToken(
   masters: SecretKeys,
   key: StoredKey,
@@ -39,10 +36,7 @@ export async function verifyAppToken(
   return callerOf(key, payload, KEY_LIMITS.maxTokenSeconds);
 }
 
-/**
- * Checks a token whose `iss` is the key's identity provider.
- * @throws {DrawbridgeError} UNAUTHENTICATED, and UNAVAILABLE where the provider does not send its keys.
- */
+/** Checks a token whose `iss` is the key's identity provider. @throws UNAUTHENTICATED, or UNAVAILABLE without keys. */
 export async function verifyProviderToken(
   key: StoredKey,
   provider: KeyProvider,

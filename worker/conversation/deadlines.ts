@@ -8,14 +8,9 @@ export interface Deadline<Name extends string> {
 }
 
 export interface Duties<Name extends string> {
-  /**
-   * All present deadlines, derived from stored rows and from this instance's memory: a deadline has no row of its own.
-   */
+  /** All present deadlines, derived from stored rows and from memory: a deadline has no row of its own. */
   derive(nowMs: number): readonly Deadline<Name>[];
-  /**
-   * Called for a due deadline, at each alarm until {@link derive} no longer has it: a handler changes what the deadline
-   * is derived from. The same deadline can be due more than once.
-   */
+  /** Called for a due deadline, at each alarm until {@link derive} no longer has it. */
   readonly handlers: Readonly<Record<Name, () => void | Promise<void>>>;
   /** Called when a handler has thrown. Must not throw. */
   readonly onFailure: (name: Name, error: unknown) => void;
@@ -23,10 +18,7 @@ export interface Duties<Name extends string> {
   readonly againMs: number;
 }
 
-/**
- * Owns the alarm, which is set to the next deadline or earlier, and at most `againMs` away while a deadline is due. No
- * later deadline hides one that is due. Setting the alarm costs a row, so it only moves closer.
- */
+/** Owns the alarm, at most `againMs` away while a deadline is due. Setting it costs a row, so it only moves closer. */
 export class Deadlines<Name extends string> {
   readonly #storage: DurableObjectStorage;
   readonly #meter: RowMeter;
@@ -35,10 +27,7 @@ export class Deadlines<Name extends string> {
   #at: number | null | undefined;
   #isStopped = false;
 
-  /**
-   * A conversation that is not stored yet has no alarm to look up, so its first alarm is set in the caller's
-   * synchronous step.
-   */
+  /** A conversation that is not stored yet has no alarm to look up: its first one is set in the caller's step. */
   constructor(
     storage: DurableObjectStorage,
     meter: RowMeter,
@@ -51,10 +40,7 @@ export class Deadlines<Name extends string> {
     if (!isStored) this.#at = null;
   }
 
-  /**
-   * Looks up the alarm. After this, {@link arm} sets the alarm in its caller's synchronous step, so that rows written
-   * in that step are never stored without it.
-   */
+  /** Looks up the alarm, so that {@link arm} then sets it in its caller's synchronous step, with the step's rows. */
   async look(): Promise<void> {
     if (this.#at !== undefined) return;
     const standing = await this.#storage.getAlarm();
@@ -69,10 +55,7 @@ export class Deadlines<Name extends string> {
     await this.#set(this.#nextMs(this.#duties.derive(nowMs), nowMs));
   }
 
-  /**
-   * The alarm's handler. It sets the alarm again first, so a handler that fails or dies with its instance is called
-   * again. Throws only when the alarm cannot be set; the runtime then calls again.
-   */
+  /** The alarm's handler. Sets the next alarm first, so a handler that fails or dies is called again. */
   async fire(): Promise<void> {
     this.#at = null;
     const nowMs = Date.now();
@@ -87,7 +70,6 @@ export class Deadlines<Name extends string> {
     this.#isStopped = true;
   }
 
-  /** Null without deadlines. */
   #nextMs(deadlines: readonly Deadline<Name>[], nowMs: number): number | null {
     const { againMs } = this.#duties;
     const times = deadlines.map(({ atMs }) => (atMs > nowMs ? atMs : nowMs + againMs));

@@ -23,7 +23,6 @@ export function isListed({ ephemeral, parent }: Pick<ConversationRow, 'ephemeral
 
 /** What the list's entry has beside the row. */
 export interface ListedState {
-  /** Undefined for a conversation that is no agent. */
   readonly agentStatus: () => AgentStatus | undefined;
   /** Whether a message is being answered or waits for its turn. */
   readonly isRunning: () => boolean;
@@ -62,10 +61,7 @@ export class Listing {
     return this.#row;
   }
 
-  /**
-   * Stores a person's new title or archived flag; false when readers see no change. A title that a person gave, even the
-   * present one, is settled.
-   */
+  /** Stores a person's new title or archived flag; false when readers see no change. A person's title is settled. */
   change(patch: ConversationPatch): boolean {
     const now = this.#row;
     const { title = now.title, archived = now.archived } = patch;
@@ -112,10 +108,7 @@ export class Listing {
     return done;
   }
 
-  /**
-   * Sends the entry to the account and returns what the list shows. `updatedMs` applies where the conversation was not
-   * listed. `spent` belongs to no response; if this fails, it is not counted.
-   */
+  /** Sends the entry to the account and returns what the list shows. `spent` is of no response, and may be lost. */
   async publish(updatedMs: number, spent?: UsageEntry): Promise<ConversationInfo> {
     return await this.inOrder(async () => {
       const listed = this.#listed(updatedMs);
@@ -125,10 +118,7 @@ export class Listing {
     });
   }
 
-  /**
-   * Moves the conversation up in the list, adds `text` to its searchable text, and reports what was spent, and the run that
-   * has ended. Returns at once and never throws.
-   */
+  /** Moves the conversation up, adds searchable text, and reports what was spent and the ended run. Never throws. */
   answered(text: string, atMs: number, run?: EndedRun): void {
     this.#usage.ended();
     if (!isListed(this.#row)) return void this.reportUsage();

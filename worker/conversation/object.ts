@@ -363,10 +363,7 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
     await listing.settled();
   }
 
-  /**
-   * Deletes the text of a private conversation, and keeps a row that says so. What is under way is refused from now on.
-   * Throws where a subagent cannot be reached: the alarm, which is set, calls again.
-   */
+  /** Deletes a private conversation's text, and keeps a row that says so. Throws where a subagent is out of reach. */
   async #bury(parts: Parts): Promise<void> {
     this.#stone ??= stoneOf(parts.listing.row, Date.now());
     this.#burying ??= (async () => {
@@ -381,10 +378,7 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
     await this.#burying;
   }
 
-  /**
-   * Ends every run and stops the alarm first, so that work under way cannot write after the deletion. `stone` is the row
-   * that stays.
-   */
+  /** Ends runs and alarm first: work under way must not write after the deletion. `stone` is the row that stays. */
   async #erase(
     { log, runner, deadlines, listing, agent, titles, activity, watch }: Parts,
     stone: ConversationRow | null = null,
@@ -491,10 +485,7 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
     this.#store.create(this.#stone);
   }
 
-  /**
-   * Throws CONTENT_DELETED where the text is deleted, and where its time is over: the alarm can be late, after a laptop
-   * has slept.
-   */
+  /** Throws CONTENT_DELETED where the text is deleted, or should be: the alarm can be late, after a sleep. */
   #requireText({ account }: Caller): void {
     const parts = this.#parts;
     if (parts && !parts.row.ephemeral && (lapsesAtMs(parts) ?? Infinity) <= Date.now()) {

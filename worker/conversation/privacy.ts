@@ -14,10 +14,7 @@ interface Lapsing {
   readonly reader: Pick<TapeReader, 'answeredMs'>;
 }
 
-/**
- * When the text is deleted, epoch milliseconds. Null while an answer runs or waits, and for a conversation that is not
- * private. A subagent's goes with its parent's.
- */
+/** When the text is deleted, epoch milliseconds. Null while an answer is open, and where the parent decides. */
 export function lapsesAtMs({ row, log, reader }: Lapsing): number | null {
   const { deleteAfterHours, parent } = row;
   if (deleteAfterHours === null || parent || log.open.length > 0) return null;

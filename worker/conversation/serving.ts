@@ -18,10 +18,7 @@ export function serveRead(parts: Parts, wanted: ReadRequest['wanted']): Response
   return answer;
 }
 
-/**
- * Opens a WebSocket that gets the past events and then the live ones. 204 when the reader has seen the whole
- * response.
- */
+/** Opens a WebSocket with the past events, then the live ones. 204 when the reader has seen the whole response. */
 export function serveFollower(
   parts: Parts,
   followers: Followers,

@@ -72,11 +72,7 @@ export async function takeIn(
   return { responseId };
 }
 
-/**
- * The message with a model that a private conversation may ask. Only one that the message leaves open is replaced, and
- * none that a budget or an image depends on.
- * @throws {DrawbridgeError} MODEL_NOT_PRIVATE
- */
+/** With a private model where the message leaves the model open. @throws {DrawbridgeError} MODEL_NOT_PRIVATE */
 function withOwnModel(submission: Submission, settings: ModelEnv): Submission {
   const { request, ownFields } = submission;
   const asksNone = ['guest', 'save', 'undo'].includes(request.type);
@@ -162,10 +158,7 @@ function requireOwnBridge(
   );
 }
 
-/**
- * The run that an earlier request with the same Idempotency-Key led to. Throws IDEMPOTENCY_CONFLICT for a different
- * request.
- */
+/** The run of an earlier request with the same key. Throws IDEMPOTENCY_CONFLICT for a different request. */
 function repeated({ log }: Parts, { idempotency }: RunRequest): Run | undefined {
   const known = idempotency && log.findByKey(idempotency.key);
   if (!known || known.digest === idempotency.digest) return known?.run;

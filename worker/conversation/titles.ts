@@ -43,10 +43,7 @@ export interface TitleDeps {
   readonly arm: () => Promise<void>;
 }
 
-/**
- * Stores the number of an attempt before the attempt, and the title together with its event: a crash neither loses the
- * title nor makes a third attempt. Never writes over a title that is settled.
- */
+/** Stores each attempt before it is made, and the title with its event. Never writes over a settled title. */
 export class Titles {
   readonly #deps: TitleDeps;
   readonly #stopping = new AbortController();

@@ -10,10 +10,7 @@ import type { ConversationRow } from './store/rows.ts';
 import type { RunStore } from './store/run-statements.ts';
 
 const USAGE_REPORT_LIMITS = {
-  /**
-   * A response that could not be reported for a day is given up. For longer than that, the account
-   * remembers the counted responses of conversations that it does not list.
-   */
+  /** Older responses are given up: the account must remember them until then. */
   maxAgeMs: DAY,
 } as const;
 

@@ -133,10 +133,7 @@ export class Deliveries {
     this.#deps.onGone();
   }
 
-  /**
-   * The same in every attempt, so that the receiver knows a repeated message. A number comes again after a restore from
-   * a backup, and then with another time.
-   */
+  /** The same in every attempt: the receiver knows repeats. A restore can repeat the number, with another time. */
   #idOf({ number, body }: Pick<DeliveryRow, 'number' | 'body'>): string {
     const { timestamp } = JSON.parse(body) as WebhookEvent;
     return `msg_${this.#deps.agentId.slice('conv_'.length)}_${number}_${Date.parse(timestamp)}`;

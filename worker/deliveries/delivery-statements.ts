@@ -1,6 +1,7 @@
 /** The stored deliveries of a conversation, and their statements. */
 import { DeliveryState } from '../../shared/api/agents.ts';
 import type { Sql } from '../storage/row-meter.ts';
+import { insertRow, updateRows } from '../storage/statements.ts';
 
 export interface DeliveryRow {
   readonly number: number;
@@ -22,18 +23,13 @@ export class DeliveryStore {
     this.#sql = sql;
   }
 
-  insert({ number, state, attempts, nextMs, body, answer }: DeliveryRow): void {
-    this.#sql.exec(
-      'insert into deliveries (number, state, attempts, next_ms, body, answer) values (?, ?, ?, ?, ?, ?)',
-      ...[number, state, attempts, nextMs, body, answer],
-    );
+  insert({ nextMs, ...row }: DeliveryRow): void {
+    insertRow(this.#sql, 'deliveries', { ...row, next_ms: nextMs });
   }
 
   update({ number, state, attempts, nextMs, answer }: DeliveryRow): void {
-    this.#sql.exec(
-      'update deliveries set state = ?, attempts = ?, next_ms = ?, answer = ? where number = ?',
-      ...[state, attempts, nextMs, answer, number],
-    );
+    const changed = { state, attempts, next_ms: nextMs, answer };
+    updateRows(this.#sql, 'deliveries', changed, 'where number = ?', number);
   }
 
   /** Deletes the deliveries up to this number. */
@@ -43,16 +39,10 @@ export class DeliveryStore {
 
   /** The newest first. */
   readAll(): DeliveryRow[] {
-    const query =
-      'select number, state, attempts, next_ms, body, answer from deliveries order by number desc';
-    return this.#sql
-      .exec<Stored>(query)
-      .toArray()
-      .map(({ next_ms: nextMs, state, ...row }) => ({
-        ...row,
-        nextMs,
-        state: DeliveryState.parse(state),
-      }));
+    const rows = this.#sql.exec<Stored>('select * from deliveries order by number desc').toArray();
+    return rows.map(({ next_ms: nextMs, state, ...row }) => {
+      return { ...row, nextMs, state: DeliveryState.parse(state) };
+    });
   }
 }
 

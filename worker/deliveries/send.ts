@@ -50,10 +50,7 @@ export interface Post {
   readonly body: string | Uint8Array<ArrayBuffer>;
 }
 
-/**
- * Sends a request within DELIVERY_LIMITS.attemptMs. The answer's body is not read, and a redirect is not followed.
- * @throws what `fetch` throws.
- */
+/** Sends a request within DELIVERY_LIMITS.attemptMs. Reads no body, follows no redirect. @throws as `fetch` */
 export async function post(
   env: SendEnv,
   { url, reach, headers, body }: Post,
@@ -97,10 +94,7 @@ export function verdictOf({ status }: ReceiverAnswer): DeliveryVerdict {
 
 const GONE = 410;
 
-/**
- * The wait after so many failed attempts; null when there is no further one. `random` is from 0 to 1. A receiver that
- * asks for more time gets it.
- */
+/** The wait after so many failures, or as long as the receiver asks; null for no further one. `random` is 0 to 1. */
 export function waitMs(
   attempts: number,
   { retryAfterMs = 0 }: ReceiverAnswer,

@@ -9,10 +9,7 @@ export type BodyLimits = Pick<
   'maxBodyBytes' | 'bodyMs' | 'bodyBytesPerSecond'
 >;
 
-/**
- * Reads at most `maxBodyBytes`, whatever Content-Length says.
- * @throws {DrawbridgeError} PAYLOAD_TOO_LARGE, and REQUEST_TIMEOUT for a body that comes too slowly.
- */
+/** Reads at most `maxBodyBytes`, whatever Content-Length says. @throws PAYLOAD_TOO_LARGE, REQUEST_TIMEOUT */
 export async function readText(
   { body }: Pick<Request, 'body'>,
   limits: BodyLimits = REQUEST_LIMITS,
@@ -39,10 +36,7 @@ export async function readBytes(
   return new Uint8Array(buffer.slice(0));
 }
 
-/**
- * Reads and drops the body of a refused request, within small bounds. Without it the runtime closes the connection under
- * a client that is still sending, which may then never read why it was refused. Never throws.
- */
+/** Drops some of a refused request's body: a client that still sends may otherwise not read why. Never throws. */
 export async function dropBody({ body, bodyUsed }: Request): Promise<void> {
   if (!body || bodyUsed || body.locked) return;
   await readPieces(body, DROP_LIMITS, () => undefined).catch(() => undefined);

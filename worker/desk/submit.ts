@@ -98,10 +98,7 @@ export interface Submitted {
   readonly responseId: string;
 }
 
-/**
- * Stores the message and the run that answers it.
- * @throws {DrawbridgeError} NOT_CONFIGURED for settings that no answer could be made with.
- */
+/** Stores the message and the run that answers it. @throws NOT_CONFIGURED for settings that allow no answer. */
 export async function submitMessage(env: Env, sending: Sending): Promise<Submitted> {
   const { account, idempotencyKey: key } = sending;
   const request = withinTerms(sending.request, sending.terms);
@@ -140,10 +137,7 @@ export async function submitMessage(env: Env, sending: Sending): Promise<Submitt
   return { caller, responseId };
 }
 
-/**
- * Submits the message, and repeats that after a reset of the object if the message cannot be stored twice: with a key,
- * or for a new conversation. No other client knows the new id, so a conflict means that our first attempt was stored.
- */
+/** Submits the message, and again after a reset where it cannot be stored twice: with a key, or a new conversation. */
 async function submitOnce(
   env: Env,
   caller: Caller,
@@ -200,10 +194,7 @@ async function openConversation(
   return { ...settled, agent: agent && { ...agent, workspace } };
 }
 
-/**
- * Null for an account without bridges. Of several none is chosen: the message could reach files that it is not about.
- * Those of others do not count: anyone can share one.
- */
+/** The account's only bridge, else null: of several, the message could reach files that it is not about. */
 async function onlyBridge(env: Env, account: string): Promise<string | null> {
   const known = await reach(() => accountOf(env, account).bridges());
   const states = known.map(({ id }) =>

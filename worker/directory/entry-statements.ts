@@ -16,6 +16,7 @@ import type {
   WaitingInvitation,
   WaitingLogin,
 } from '../ports/directory.ts';
+import { firstRow, insertRow } from '../storage/statements.ts';
 import { ENTRY_LIMITS } from './limits.ts';
 
 /**
@@ -65,14 +66,8 @@ export function addInvitation(
   forgetExpired(sql, nowMs);
   const count = countWhere(sql, 'account = ? and code is null', account);
   if (count >= ENTRY_LIMITS.maxInvitations) return false;
-  sql.exec(
-    'insert into entries (secret, account, admitted_by, made, expires) values (?, ?, ?, ?, ?)',
-    secret,
-    account,
-    by ?? null,
-    nowMs,
-    expiresMs,
-  );
+  const entry = { secret, account, admitted_by: by ?? null, made: nowMs, expires: expiresMs };
+  insertRow(sql, 'entries', entry);
   return true;
 }
 
@@ -94,10 +89,7 @@ export function readInvitations(
   });
 }
 
-/**
- * Deletes an unused invitation of the account, or for null of any account. Returns the account that it led into,
- * undefined if there is no such invitation.
- */
+/** Deletes an unused invitation, of any account for null. Returns the account that it led into, if there is one. */
 export function deleteInvitation(
   sql: SqlStorage,
   id: string,
@@ -111,22 +103,12 @@ export function deleteInvitation(
 
 /** Adds a login and returns its code. Undefined if too many wait. */
 export function addLogin(sql: SqlStorage, login: NewLogin, nowMs: number): string | undefined {
-  const { secret, name, kind, key, address, expiresMs } = login;
+  const { key, address = null, expiresMs: expires, ...named } = login;
   forgetExpired(sql, nowMs);
   if (countWhere(sql, 'code is not null') >= ENTRY_LIMITS.maxLogins) return undefined;
   const code = freeCode(sql);
-  sql.exec(
-    `insert into entries (secret, code, name, kind, key, address, made, expires)
-     values (?, ?, ?, ?, ?, ?, ?, ?)`,
-    secret,
-    code,
-    name,
-    kind,
-    JSON.stringify(key),
-    address ?? null,
-    nowMs,
-    expiresMs,
-  );
+  const row = { ...named, code, key: JSON.stringify(key), address, made: nowMs, expires };
+  insertRow(sql, 'entries', row);
   return code;
 }
 
@@ -143,14 +125,13 @@ const CODE_BYTES = 16;
 
 /** The login with this code, until a person has decided. */
 export function readLogin(sql: SqlStorage, code: string, nowMs: number): WaitingLogin | undefined {
-  const [row] = sql
-    .exec<LoginRow>(
-      `select secret, name, kind, key, address, made from entries
-       where code = ? and expires > ? and account is null and is_refused = 0`,
-      code,
-      nowMs,
-    )
-    .toArray();
+  const row = firstRow<LoginRow>(
+    sql,
+    `select secret, name, kind, key, address, made from entries
+     where code = ? and expires > ? and account is null and is_refused = 0`,
+    code,
+    nowMs,
+  );
   return (
     row && {
       secret: row.secret,
@@ -205,13 +186,8 @@ export function enter(
   key: SessionKey,
   nowMs: number,
 ): Outcome<Admitted> {
-  const [row] = sql
-    .exec<EntryRow>(
-      'select account, key, session, admitted_by, is_refused from entries where secret = ? and expires > ?',
-      secret,
-      nowMs,
-    )
-    .toArray();
+  const query = 'select * from entries where secret = ? and expires > ?';
+  const row = firstRow<EntryRow>(sql, query, secret, nowMs);
   const written = JSON.stringify(key);
   if (!row || (row.key !== null && row.key !== written)) {
     const message = 'This link was used, has expired, or never was: ask for a new one';

@@ -3,6 +3,7 @@ import { SessionKey } from '../../shared/api/sessions.ts';
 import { PASSKEY_LIMITS } from '../../shared/limits.ts';
 import { DONE, type Outcome } from '../outcome.ts';
 import type { NewStoredPasskey, StoredPasskey } from '../ports/directory.ts';
+import { firstRow, insertRow } from '../storage/statements.ts';
 
 export const PASSKEY_TABLE = `
   create table passkeys (
@@ -35,10 +36,8 @@ export function addPasskey(
   if (readPasskeys(sql, account).length >= PASSKEY_LIMITS.maxPasskeys) {
     return refusal(`There are ${PASSKEY_LIMITS.maxPasskeys} passkeys already: remove one first`);
   }
-  sql.exec(
-    'insert into passkeys (id, account, name, key, origin, made) values (?, ?, ?, ?, ?, ?)',
-    ...[id, account, name, JSON.stringify(key), origin, nowMs],
-  );
+  const row = { id, account, name, key: JSON.stringify(key), origin, made: nowMs };
+  insertRow(sql, 'passkeys', row);
   return DONE;
 }
 
@@ -52,8 +51,8 @@ export function readPasskeys(sql: SqlStorage, account: string): StoredPasskey[] 
 }
 
 export function readPasskey(sql: SqlStorage, id: string): StoredPasskey | undefined {
-  const rows = sql.exec<PasskeyRow>('select * from passkeys where id = ?', id);
-  return rows.toArray().map(parseRow)[0];
+  const row = firstRow<PasskeyRow>(sql, 'select * from passkeys where id = ?', id);
+  return row && parseRow(row);
 }
 
 export function noteUsed(sql: SqlStorage, id: string, nowMs: number): void {
@@ -66,12 +65,9 @@ export function removePasskey(
   account: string,
   id: string,
 ): StoredPasskey | undefined {
-  const rows = sql.exec<PasskeyRow>(
-    'delete from passkeys where id = ? and account = ? returning *',
-    id,
-    account,
-  );
-  return rows.toArray().map(parseRow)[0];
+  const remove = 'delete from passkeys where id = ? and account = ? returning *';
+  const row = firstRow<PasskeyRow>(sql, remove, id, account);
+  return row && parseRow(row);
 }
 
 export function forgetPasskeys(sql: SqlStorage, account: string): void {

@@ -3,6 +3,7 @@ import { KeyTerms } from '../../shared/api/keys.ts';
 import { APP_LIMITS } from '../apps/limits.ts';
 import type { PushKeys, StoredKey } from '../ports/directory.ts';
 import { RECORD_TABLE } from '../storage/records.ts';
+import { insertRow } from '../storage/statements.ts';
 import { Tables } from '../storage/tables.ts';
 import { ENTRY_TABLES } from './entry-statements.ts';
 import { PASSKEY_TABLE } from './passkey-statements.ts';
@@ -30,27 +31,17 @@ export class DirectoryStore extends Tables {
   }
 
   readKeys(): StoredKey[] {
-    const { stored } = this;
-    if (!stored) return [];
-    const rows = stored.exec<KeyRow>('select id, salt, created, terms from keys order by id');
-    return rows.toArray().map(({ id, salt, created, terms }) => ({
-      id,
-      salt,
-      createdMs: created,
-      terms: KeyTerms.parse(JSON.parse(terms)),
-    }));
+    const rows = this.read<KeyRow>('select * from keys order by id');
+    return rows.map(({ created, terms, ...row }) => {
+      return { ...row, createdMs: created, terms: KeyTerms.parse(JSON.parse(terms)) };
+    });
   }
 
   /** Replaces a key with this id. */
   saveKey({ id, salt, createdMs, terms }: StoredKey): void {
-    this.written.exec(
-      `insert into keys (id, salt, created, terms) values (?, ?, ?, ?)
-       on conflict (id) do update set salt = excluded.salt, terms = excluded.terms`,
-      id,
-      salt,
-      createdMs,
-      JSON.stringify(terms),
-    );
+    const row = { id, salt, created: createdMs, terms: JSON.stringify(terms) };
+    const change = 'on conflict (id) do update set salt = excluded.salt, terms = excluded.terms';
+    insertRow(this.written, 'keys', row, change);
   }
 
   /** Returns whether there was one. */
@@ -64,43 +55,26 @@ export class DirectoryStore extends Tables {
   addSpent(key: string, day: string, tokens: number): void {
     const { written } = this;
     written.exec(`delete from spent where day < date(?, '-${APP_LIMITS.keptDays} days')`, day);
-    written.exec(
-      `insert into spent (key, day, tokens) values (?, ?, ?)
-       on conflict (key, day) do update set tokens = tokens + excluded.tokens`,
-      key,
-      day,
-      tokens,
-    );
+    const add = 'on conflict (key, day) do update set tokens = tokens + excluded.tokens';
+    insertRow(written, 'spent', { key, day, tokens }, add);
   }
 
   readSpent(key: string, day: string): number {
-    const { stored } = this;
-    if (!stored) return 0;
-    const rows = stored.exec<{ tokens: number }>(
-      'select tokens from spent where key = ? and day = ?',
-      key,
-      day,
-    );
-    return rows.toArray()[0]?.tokens ?? 0;
+    const query = 'select tokens from spent where key = ? and day = ?';
+    return this.read<{ tokens: number }>(query, key, day)[0]?.tokens ?? 0;
   }
 
   readPushKeys(): PushKeys | undefined {
-    const { stored } = this;
-    if (!stored) return undefined;
-    const rows = stored.exec<{ publicKey: string; privateKey: string }>(
+    return this.read<{ publicKey: string; privateKey: string }>(
       'select public_key as publicKey, private_key as privateKey from push_keys',
-    );
-    return rows.toArray()[0];
+    )[0];
   }
 
   /** Once: another key would end every subscription. Returns it. */
   savePushKeys(keys: PushKeys): PushKeys {
     const { publicKey, privateKey } = keys;
-    this.written.exec(
-      'insert into push_keys (id, public_key, private_key) values (1, ?, ?)',
-      publicKey,
-      privateKey,
-    );
+    const row = { id: 1, public_key: publicKey, private_key: privateKey };
+    insertRow(this.written, 'push_keys', row);
     return keys;
   }
 }

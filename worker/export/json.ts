@@ -8,10 +8,7 @@ export interface ExportHead extends Pick<ConversationExport, 'exported'> {
   readonly conversation: Omit<Exported, 'messages' | 'responses'>;
 }
 
-/**
- * The text of a ConversationExport, part by part. `views` returns the whole conversation, the oldest view first. It is
- * called twice, because messages and responses are two arrays.
- */
+/** The text of a ConversationExport, part by part. `views` is called twice, for messages and for responses. */
 export async function* jsonOf(
   { exported, conversation }: ExportHead,
   views: () => AsyncIterable<Exported>,

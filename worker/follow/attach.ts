@@ -21,10 +21,7 @@ export type Attached =
   | { readonly type: 'socket'; readonly socket: WebSocket }
   | { readonly type: 'response'; readonly response: Response };
 
-/**
- * How a socket ended. `done`: the stream is complete. `expired`: the reader's session has ended. `lost`: attach again
- * with the cursor.
- */
+/** How a socket ended. `expired`: the reader's session has ended. `lost`: attach again with the cursor. */
 export type AttachEnd = 'done' | 'expired' | 'lost';
 
 async function attach(

@@ -11,10 +11,7 @@ export interface Begun {
   readonly responseId: string;
 }
 
-/**
- * Never throws: asks an object that restarts again, and leaves a run that cannot be reached to end by itself. With
- * `unlessFollowed`, a response that has another reader goes on.
- */
+/** Cancels a run, unless with `unlessFollowed` another reader follows it. Never throws: the run ends by itself. */
 export async function cancelRun(
   env: Env,
   { caller, responseId }: Begun,

@@ -33,10 +33,7 @@ export interface DeliveryHandler {
  */
 export type Delivered = 'done' | 'gone' | 'stalled' | 'expired' | 'left' | 'lost';
 
-/**
- * Resolves when the delivery has finished. Aborts `life` if the reader stalls, or with its token, at the next heartbeat.
- * Leaves the outlet open.
- */
+/** Resolves when the delivery has finished. Aborts `life` if the reader stalls or its token ends. */
 export async function deliver(
   env: Env,
   followed: Followed,

@@ -6,10 +6,7 @@ export const FOLLOW_LIMITS = {
   heartbeatMs: 15 * SECOND,
   /** How long an answer in one piece keeps its own status. After that its headers are sent with 200. */
   heldMs: 15 * SECOND,
-  /**
-   * Interval of the spaces that are written before a late answer in one piece. After a client has left, the second
-   * write fails, and the third one notices it.
-   */
+  /** Interval of spaces before a late answer in one piece: the third write notices that a client has left. */
   trickleMs: 5 * SECOND,
   /** A reader that takes nothing for this long counts as gone. */
   stalledMs: 30 * SECOND,
@@ -19,10 +16,7 @@ export const FOLLOW_LIMITS = {
   maxLifeMs: 10 * MINUTE,
   /** The client's delay before it reconnects, sent as SSE `retry:`. */
   retryMs: 100,
-  /**
-   * Between two messages on a reader's WebSocket. A browser needs 0.2 ms for each, and a text that grows twelve times a
-   * second reads as well as one that grows with each token.
-   */
+  /** Between two messages on a reader's WebSocket: a browser needs 0.2 ms for each, and reads twelve a second well. */
   paceMs: 80,
   /** UTF-16 units that may wait for a slow reader. Beyond it the object's socket is closed; the tape has the rest. */
   maxBufferedChars: 256 * KIB,

@@ -12,10 +12,7 @@ export interface SocketFollowed extends Followed {
   readonly cursor: number;
 }
 
-/**
- * Answers a reader's upgrade with a socket, or with the object's refusal. If the reader has seen everything, the socket
- * closes at once: a browser cannot read the status of a refused WebSocket.
- */
+/** Answers a reader's upgrade with a socket or the object's refusal. A reader with everything gets a closed socket. */
 export async function followAsSocket(
   request: Request,
   env: Env,

@@ -55,10 +55,7 @@ export class SseWriter implements Outlet {
     return this.#drained;
   }
 
-  /**
-   * Writes the waiting text, then closes. Drops the text if the signal aborts, or if the reader takes nothing for
-   * FOLLOW_LIMITS.stalledMs. It has its own timer, because the caller's timers may be cleared already.
-   */
+  /** Writes the waiting text, then closes. Drops it if the signal aborts, or the reader takes nothing for stalledMs. */
   async end(signal: AbortSignal): Promise<void> {
     const drop = () => void this.#writer.abort(signal.reason).catch(() => undefined);
     const watch = setInterval(() => {

@@ -56,10 +56,7 @@ export function logEvent(event: WorkerEvent, { error, ...fields }: LogFields = {
   );
 }
 
-/**
- * The name, the code, the message and the place of an error. Leaves out what can hold content: quoted parts of the
- * message, addresses, and the whole message of an error that a parser or a refusal has made.
- */
+/** The name, code, message and place of an error, without whatever can hold content, addresses or secrets. */
 export function describeError(thrown: unknown): {
   error: string;
   code?: string;

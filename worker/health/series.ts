@@ -1,7 +1,4 @@
-/**
- * Metrics in Prometheus' text form, version 0.0.4 (https://prometheus.io/docs/instrumenting/exposition_formats/). Every
- * value lives in this isolate's memory. A restart begins again at 0, as Prometheus expects.
- */
+/** Metrics in Prometheus' text form, version 0.0.4. Every value lives in this isolate's memory, from 0. */
 import { SECOND } from '../../shared/units.ts';
 import { METRIC_LIMITS } from './limits.ts';
 

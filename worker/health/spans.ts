@@ -23,10 +23,7 @@ export function markSpan(name: string, fields: SpanFields): void {
   }
 }
 
-/**
- * Without it, a span would belong to the call in which its run was begun, however long ago. The runtime drops spans of
- * a call that is over. (Needs the flag `nodejs_als`.)
- */
+/** Without it, a span would belong to the call that began its run, and be dropped with it. Needs `nodejs_als`. */
 const inPresentCall = AsyncLocalStorage.snapshot();
 
 function describe(span: Span, fields: SpanFields): void {

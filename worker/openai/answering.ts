@@ -110,10 +110,7 @@ interface Answering {
   readonly giveUp: () => Promise<void>;
 }
 
-/**
- * Answers in one piece. {@link answerHeld} holds the headers back for a while, so that an early failure has its own
- * status. A client that has left ends the wait.
- */
+/** Answers in one piece, by {@link answerHeld}. A client that has left ends the wait. */
 async function answerWhole(c: Context<AppContext>, answering: Answering): Promise<Response> {
   const { place, giveUp } = answering;
   const gone = new AbortController();

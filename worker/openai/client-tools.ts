@@ -1,7 +1,4 @@
-/**
- * Tools of the app that asks. An answer ends with their calls, and the run waits; a request with the results goes on
- * with it. The id of a call says which response and which document it is of, so nothing has to be looked up.
- */
+/** Tools of the app that asks: the run waits for their results. The id of a call names its response and document. */
 import * as z from 'zod';
 import { documentIdOf, ResponseId } from '../../shared/ids.ts';
 import { REQUEST_LIMITS } from '../../shared/limits.ts';

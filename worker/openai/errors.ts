@@ -43,10 +43,7 @@ export function isOpenAiPath(path: string): boolean {
   return path === '/v1' || path.startsWith('/v1/');
 }
 
-/**
- * The response for any thrown value. Clients must not repeat a 5xx: safe repeats were already made, and any other
- * request may have been carried out.
- */
+/** The response for any thrown value. Clients must not repeat a 5xx: the request may have been carried out. */
 export function toOpenAiResponse(thrown: unknown, headers: HeadersInit): Response {
   const failure = failureOfRequest(thrown);
   const { status } = failure;

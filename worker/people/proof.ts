@@ -17,10 +17,7 @@ const Claims = z.object({
 });
 type Claims = z.infer<typeof Claims>;
 
-/**
- * The id of the proof, if `key` has signed it for this purpose (`subject`) at about this time.
- * @throws {DrawbridgeError} UNAUTHENTICATED, and CLOCK_OFF with the server's time in `details.nowMs`.
- */
+/** The id of a proof that `key` has signed for `subject` just now. @throws UNAUTHENTICATED, CLOCK_OFF (`nowMs`) */
 export async function checkProof(proof: string, key: SessionKey, subject: string): Promise<string> {
   return (await checkClaims(proof, key, subject)).jti;
 }

@@ -44,19 +44,13 @@ export interface AccountPort extends Rpc.DurableObjectBranded {
   /** Lists a new conversation. Changes nothing if it is listed already. */
   begin(conversation: Listed): void;
 
-  /**
-   * At the end of a response. Lists the conversation if it is not listed, and adds to its text: one row. Adds what it has
-   * spent, unless that is counted: one row for each model.
-   */
+  /** At the end of a response: lists the conversation, adds its text (one row) and uncounted spending (one a model). */
   answered(answered: AnsweredExchange): void;
 
   /** Updates the listing. Uses `updatedMs` only if the conversation was not listed. Adds `spent`, once for each call. */
   update(conversation: Listed, spent?: UsageEntry): ConversationInfo;
 
-  /**
-   * The run through which the conversation's usage is counted. Null for a conversation that was listed before usage was
-   * counted.
-   */
+  /** The run through which usage is counted. Null for a conversation listed before usage was counted. */
   counted(conversationId: string): number | null;
 
   /** Adds what a conversation has spent, apart from an answer. Changes nothing if it is counted. */
@@ -73,10 +67,7 @@ export interface AccountPort extends Rpc.DurableObjectBranded {
   /** Marks a conversation, listed or not, while something in it waits for a person. Changes nothing if all is known. */
   acts(conversationId: string, activity: Activity): void;
 
-  /**
-   * The conversations in which something waits for a person, the one that has waited longest first. A conversation that
-   * was answered a moment ago, or before an upgrade, may still be among them.
-   */
+  /** The conversations that wait for a person, the longest first. Some may have been answered a moment ago. */
   waiting(): string[];
 
   /** A {@link ConversationList} as JSON, which the Worker passes on as it is. */
@@ -114,16 +105,10 @@ export interface AccountPort extends Rpc.DurableObjectBranded {
   /** The session's subscription to notifications; null without one. */
   push(session: string): StoredPush | null;
 
-  /**
-   * Replaces the subscription of a session that has not ended; null removes it. A topic without a token keeps the one
-   * that it had.
-   */
+  /** Replaces the subscription of a living session; null removes it. A topic without a token keeps its old one. */
   savePush(session: string, push: StoredPush | null): void;
 
-  /**
-   * Ends a session: what it sends is refused when this returns, and its streams and bridges are cut soon after. `by`: the
-   * session that ends it.
-   */
+  /** Ends a session for session `by`. Requests are refused at once; streams and bridges are cut soon after. */
   endSession(id: string, by?: string): void;
 
   /** Fails with NOT_FOUND if nothing of the account was ever stored. */

@@ -14,6 +14,7 @@ import type { SubagentAsk, SubagentState } from '../../shared/wire/subagents.ts'
 import type { GuestCall, ToolResult } from '../../shared/wire/tunnel.ts';
 import type { Parent, RunRequest } from '../conversation/store/rows.ts';
 import type { Outcome } from '../outcome.ts';
+import type { StoredRow } from '../storage/statements.ts';
 import type { ResponseUsage } from './account.ts';
 
 /** Who calls. The Worker sets the account after it has checked the token. */
@@ -32,18 +33,12 @@ export interface Caller extends Person {
   readonly conversationId: string;
 }
 
-/**
- * One conversation. Expected failures come back as {@link Outcome}. Every method with a caller checks the owner.
- * Followers and whole documents go over its `fetch` (conversation/reading/requests.ts).
- */
+/** One conversation. Every method with a caller checks the owner. Documents and followers go over its `fetch`. */
 export interface ConversationPort extends Rpc.DurableObjectBranded {
   /** Appends a message and starts its response. Returns as soon as both are stored. */
   submit(caller: Caller, submission: Submission): Promise<Outcome<{ responseId: string }>>;
 
-  /**
-   * From the tunnel: a guest at the bridge wants to change a file. Makes the guest's conversation with its first call.
-   * The same call again changes nothing. Fails with NOT_FOUND in a conversation that is not this bridge's guest's.
-   */
+  /** From the tunnel: a guest wants to change a file. Repeatable. NOT_FOUND for a conversation of another bridge. */
   takeGuestCall(
     caller: Caller,
     bridgeId: string,
@@ -77,10 +72,7 @@ export interface ConversationPort extends Rpc.DurableObjectBranded {
   /** Renames or archives it. A patch without effect writes no event; the account is still updated. */
   update(caller: Caller, patch: ConversationPatch): Promise<Outcome<ConversationInfo>>;
 
-  /**
-   * Ends the current run and deletes everything, with the conversations of its subagents. After it has returned, nothing
-   * more is sent to the account. With `parent` deletes only a subagent's conversation of that parent.
-   */
+  /** Ends the run and deletes everything, subagents too. With `parent`: only a subagent's conversation of it. */
   delete(caller: Caller, parent?: string): Promise<Outcome<void>>;
 
   /** Makes this object a copy of `source`, unless it is a conversation already; see `forkConversation`. */
@@ -101,10 +93,7 @@ export interface ConversationPort extends Rpc.DurableObjectBranded {
     answer: ClarificationAnswer,
   ): Promise<Outcome<void>>;
 
-  /**
-   * From an app: the results of its own tools' calls, by document. Returns the sequence of the last document before the
-   * answer goes on. Fails as `CallDesk.settleClientCalls`.
-   */
+  /** From an app: its tools' results, by document. Returns the last sequence. Fails as `CallDesk.settleClientCalls`. */
   giveResults(
     caller: Caller,
     ordinal: number,
@@ -114,10 +103,7 @@ export interface ConversationPort extends Rpc.DurableObjectBranded {
   /** Changes the conversation's plan. Fails with NOT_FOUND, SUPERSEDED and PLAN_CHANGED. */
   changePlan(caller: Caller, documentId: string, edit: PlanEdit): Promise<Outcome<Plan>>;
 
-  /**
-   * From a subagent: its state, at the call that started it. Its end is stored when this returns. The same report again
-   * changes nothing. `over`: no call waits for it any more. `gone`: the conversation does not exist any more.
-   */
+  /** From a subagent: its state; stored when this returns. `over`: no call waits. `gone`: there is no conversation. */
   taskReport(callId: string, report: TaskReport): 'wanted' | 'over' | 'gone';
 
   /** Asks a subagent that was silent for long to report. Fails with NOT_FOUND where no subagent works. */
@@ -261,5 +247,3 @@ export interface PageStart {
 }
 
 export type TableName = 'tape' | 'runs' | 'turns' | 'results' | 'steers' | 'windows' | 'offers';
-
-export type StoredRow = Record<string, SqlStorageValue>;

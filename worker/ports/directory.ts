@@ -33,10 +33,7 @@ export interface DirectoryPort extends Rpc.DurableObjectBranded {
   /** The invitations of the account that no device has used, or for null of all accounts. The oldest comes first. */
   invitations(account: string | null): WaitingInvitation[];
 
-  /**
-   * Revokes an unused invitation of the account, or for null of any. Returns the account that it led into; if there is
-   * no such invitation it changes nothing and returns undefined.
-   */
+  /** Revokes an unused invitation, of any account for null. Returns the account that it led into, if there is one. */
   revokeInvitation(id: string, account: string | null): string | undefined;
 
   /** Returns the code of the login. Fails with RATE_LIMITED if too many wait. */
@@ -45,16 +42,10 @@ export interface DirectoryPort extends Rpc.DurableObjectBranded {
   /** A login that waits. Fails with NOT_FOUND, and with RATE_LIMITED for an account that guesses. */
   login(account: string, code: string): Outcome<WaitingLogin>;
 
-  /**
-   * A person's decision. Returns the login. Fails like {@link login}, and with KEY_CHANGED if another key waits than the
-   * person saw.
-   */
+  /** A person's decision. Returns the login. Fails like {@link login}, and with KEY_CHANGED for another key. */
   decideLogin(decider: Decider, code: string, decision: LoginDecision): Outcome<WaitingLogin>;
 
-  /**
-   * Uses an invitation or a login up, for a key that its sender has. The same key gets the same answer again. Fails with
-   * ENTRY_ENDED, LOGIN_PENDING and LOGIN_REFUSED.
-   */
+  /** Uses an invitation or login up. Repeatable with one key. Fails with ENTRY_ENDED, LOGIN_PENDING, LOGIN_REFUSED. */
   enter(secret: string, key: SessionKey): Outcome<Admitted>;
 
   /** Fails with INVALID_REQUEST for the id of another passkey, and where the account has too many. */
@@ -69,10 +60,7 @@ export interface DirectoryPort extends Rpc.DurableObjectBranded {
   /** The one that was removed; null if the account has none with this id. */
   removePasskey(account: string, id: string): StoredPasskey | null;
 
-  /**
-   * Approves the login with this secret as the account of the passkey, whose signature the caller has checked. Fails with
-   * PASSKEY_REFUSED if the account does not have it any more, and with ENTRY_ENDED if no such login waits.
-   */
+  /** Approves a login as a passkey's account; the caller has checked it. Fails with PASSKEY_REFUSED, ENTRY_ENDED. */
   approveByPasskey(secret: string, passkey: PasskeyOwner): Outcome<void>;
 
   /** Deletes the ways into a deleted account, and records its deletion. */

@@ -13,20 +13,13 @@ import type { Refused } from './account.ts';
 
 /** The edge's end of one bridge's tunnel. The bridge itself connects over `fetch`, with a WebSocket. */
 export interface TunnelPort extends Rpc.DurableObjectBranded {
-  /**
-   * The bridge as of its last hello. Null if it never said hello, and for an account that is neither its owner nor let in
-   * by its machine. Accounts that are let in see nothing of the owner: no editor, rules, offers or other calls.
-   */
+  /** The bridge as of its last hello, without the owner's things for guests. Null without one, or without access. */
   describe(account: string): MachineSeen | null;
 
   /** The set of tools with this digest. Null if it is no longer stored, and for others than the owner. */
   offers(account: string, digest: string): OfferSet | null;
 
-  /**
-   * The bridge with a fresh look at its workspace, for a run that begins. Returns the last known state if the bridge
-   * cannot look, or does not answer within CONTEXT_LIMITS.waitMs; longer where the message mentions something. Null like
-   * {@link describe}.
-   */
+  /** As {@link describe}, with a fresh look if one comes within CONTEXT_LIMITS.waitMs (longer with mentions). */
   look(account: string, message?: MessageLook): Promise<BridgeLook | null>;
 
   /** The bridge's listing. Null like {@link describe}. */
@@ -59,19 +52,13 @@ export interface TunnelPort extends Rpc.DurableObjectBranded {
   /** Ends calls, now or when the bridge is back. Forgets a call that was never sent. */
   cancel(account: string, callIds: readonly string[]): void;
 
-  /**
-   * Keeps a person's answer until the bridge has acted on it. The first answer counts. Returns the number of rows
-   * written, including the answer's deletion.
-   */
+  /** Keeps a person's first answer until the bridge has acted on it. Returns the rows written, with the deletion. */
   answer(account: string, answer: ApprovalAnswer): Promise<Outcome<number>>;
 
   /** From the account: this session may do no more, or for null no connection of the account. Closes its sockets. */
   endSession(account: string, session: string | null, why: Refused): void;
 
-  /**
-   * From the account, which is being deleted. Closes its sockets, and deletes everything. False, and nothing is deleted,
-   * if the bridge is of another account.
-   */
+  /** From the account, which is being deleted: deletes everything. False for a bridge of another account. */
   erase(account: string): Promise<boolean>;
 
   /** Answers at once. A caller that waits for the bridge polls this. */

@@ -1,6 +1,4 @@
-/**
- * Describes what has changed between two texts of lines, as briefly as possible without misleading. Pure.
- */
+/** Describes the difference of two texts of lines, briefly and without misleading. Pure. */
 import { isCutNote } from '../../shared/text/cut-lines.ts';
 
 /** The description of a change. */

@@ -96,10 +96,7 @@ export function nameWithin(path: string, folder: string | undefined): string {
     : path;
 }
 
-/**
- * The contents of open files by their paths, within `maxChars` UTF-16 units in all: what the request shows, then what
- * the bridge has read.
- */
+/** The contents of open files by path, within `maxChars` in all: those of the request, then those of the bridge. */
 export function openFilesOf(
   context: RequestContext | undefined,
   findings: Findings | undefined,
@@ -150,10 +147,7 @@ export function editorLines({ name, openFiles }: EditorContext): string {
   return [`Editor: ${nameInLine(name)}`, ...(files.length > 0 ? files : [NO_FILES])].join('\n');
 }
 
-/**
- * The place and then the text, of the request's editor or else of the machine's. Empty without a selection; undefined
- * where none of them shows it.
- */
+/** The place and text of the selection; empty without one, undefined where no editor shows it. */
 export function selectedText(
   context: RequestContext | undefined,
   editor: EditorContext | undefined,

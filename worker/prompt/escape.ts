@@ -5,10 +5,7 @@ export function tagged(tag: string, text: string): string {
   return `<${tag}>\n${escapeText(text)}\n</${tag.split(' ')[0]}>`;
 }
 
-/**
- * As {@link tagged}, for text that keeps its characters: only the tag's own name cannot be opened or closed in it, in
- * whatever case and with whatever blanks and invisible characters a model might overlook.
- */
+/** As {@link tagged}, but keeps characters: only the tag's own name is closed to the text, however it is written. */
 export function taggedAsIs(tag: string, text: string): string {
   const name = [...tag].join(`${UNSEEN}*`);
   const own = new RegExp(`<(?=(?:/|${UNSEEN})*${name})`, 'giu');

@@ -1,7 +1,4 @@
-/**
- * What helps a family of models more than it helps the others. A row needs a public source that has measured it or whose
- * author made the model; without one, models get the same words and tools.
- */
+/** What helps a family of models more than others. A row needs a public source that has measured it. */
 import type { PromptChange } from '../../shared/settings/prompt-blocks.ts';
 import { findTool } from '../../shared/tools/catalogue.ts';
 import type { FunctionDefinition } from '../../shared/tools/definition.ts';

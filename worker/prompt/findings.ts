@@ -55,10 +55,7 @@ export function renderFindings(
   ];
 }
 
-/**
- * What the user changed since the last message, as the request shows it. Leaves out a file whose changes the bridge
- * reports.
- */
+/** What the user changed since the last message, as the request shows it, without files that the bridge reports. */
 export function renderEditHistory(
   { context, machine, findings }: Omit<Sources, 'createdMs'>,
   room: number,

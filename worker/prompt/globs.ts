@@ -1,7 +1,4 @@
-/**
- * Matches paths against the globs of rules. The globs come from outside, so nothing here backtracks: the work grows with
- * the product of both lengths at most. Pure.
- */
+/** Matches paths against globs from outside. Nothing backtracks: the work is the product of both lengths. Pure. */
 
 /**
  * Whether one of the globs matches the path and none that begins with `!` does. Both are relative to the same folder. A
@@ -63,10 +60,7 @@ function isInSet(set: readonly string[], char: string): boolean {
   });
 }
 
-/**
- * Whether the pattern matches all items, where a star stands for any number of them. On a mismatch only the newest star
- * takes one item more: an earlier star could not do better.
- */
+/** Whether the pattern matches all items; a star stands for any number. Only the newest star takes one more. */
 function matchesStars(
   pattern: readonly string[],
   items: readonly string[],

@@ -16,10 +16,7 @@ export interface SentMode {
 /** What a message says about each built-in mode. */
 export type ModeWords = Readonly<Record<Mode, string>>;
 
-/**
- * The parts of a message that show the difference from `known`. The system prompt has the words about a built-in mode
- * that the run began with. At most `maxChars` UTF-16 units of a file's text are sent.
- */
+/** The parts of a message that show the difference from `known`, with at most `maxChars` of a file's text. */
 export function renderMode(
   now: SentMode,
   known: SentMode,

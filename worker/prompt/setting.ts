@@ -6,10 +6,7 @@ export interface PromptEnv {
   readonly PROMPT_BLOCKS?: string;
 }
 
-/**
- * Parsed again only if the text changes.
- * @throws {DrawbridgeError} NOT_CONFIGURED for bad changes.
- */
+/** Parsed again only if the text changes. @throws NOT_CONFIGURED for bad changes. */
 export function readPromptChanges({ PROMPT_BLOCKS: text }: PromptEnv): readonly PromptChange[] {
   if (!text) return [];
   if (parsed?.text !== text) parsed = { text, changes: parsePromptBlocks(text) };

@@ -15,10 +15,7 @@ export interface DigestPrompt {
   readonly skills: readonly ActiveSkill[];
   /** The list of todos as text; null without a list. */
   readonly todos: string | null;
-  /**
-   * Set if that part ends in the middle of a run: the prompt of its request. The request's words are the last ones of
-   * `words`.
-   */
+  /** Set if that part ends in the middle of a run: its request's prompt, whose words are the last of `words`. */
   readonly underWay: Omit<UserPrompt, 'query'> | null;
 }
 

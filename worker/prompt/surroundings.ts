@@ -1,6 +1,4 @@
-/**
- * Informs the model about the user's machine and editor: everything once, afterwards only the changes. Pure.
- */
+/** Informs the model about the machine and the editor: everything once, then only changes. Pure. */
 
 import type { RequestContext } from '../../shared/api/requests.ts';
 import { cutLines } from '../../shared/text/cut-lines.ts';
@@ -35,9 +33,7 @@ export interface Sources {
   readonly findings?: Findings | undefined;
 }
 
-/**
- * The surroundings at one message. A missing entry was not sent with it, and its earlier value still holds.
- */
+/** The surroundings at one message. A missing entry was not sent with it: its earlier value holds. */
 export interface Surroundings {
   /** Lines of `user_info`, by subject. */
   readonly info: ReadonlyMap<string, string>;

@@ -40,10 +40,7 @@ const BLOCKS: Readonly<Record<BlockName, BlockText>> = {
   user_rules: userRules,
 };
 
-/**
- * `changes` apply in their order, those for the facts' mode and for one of `names`: the model's names in a request and
- * at its server.
- */
+/** `changes` apply in order, where they are for the mode and for one of `names` (in the request, at the server). */
 export function buildSystemPrompt(
   facts: PromptFacts,
   changes: readonly PromptChange[] = [],
@@ -56,10 +53,7 @@ export function buildSystemPrompt(
     .join('\n\n');
 }
 
-/**
- * What a message says about each mode that follows another one, with the same changes. Undefined without changes: the
- * built-in words then. A block that is added for all modes stands in the system prompt already.
- */
+/** What messages say about each following mode, with these changes; undefined without any. */
 export function modeWordsWith(
   changes: readonly PromptChange[],
   names: readonly string[],

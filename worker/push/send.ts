@@ -7,10 +7,7 @@ import type { PushNews } from './message.ts';
 import { ntfyRequest } from './ntfy.ts';
 import { webPushRequest } from './web-push.ts';
 
-/**
- * Makes one attempt, and returns the status of the answer.
- * @throws if the service cannot be reached, or is not allowed any more.
- */
+/** Makes one attempt, and returns the answer's status. @throws if the service is out of reach or not allowed. */
 export async function sendPush(
   env: SendEnv,
   { subscription, origin }: StoredPush,

@@ -7,10 +7,7 @@ import type { PushKeys } from '../ports/directory.ts';
 import { PUSH_SENDING } from './limits.ts';
 import { messageOf, type PushNews } from './message.ts';
 
-/**
- * The text has the form that Safari shows without the page's service worker (webkit.org, "Meet Declarative Web Push"),
- * which shows it elsewhere. `origin`: where the page is.
- */
+/** The text has the form that Safari shows by itself ("Declarative Web Push"). `origin`: where the page is. */
 export async function webPushRequest(
   subscription: BrowserSubscription,
   news: PushNews,

@@ -18,10 +18,7 @@ export interface ReplyCall extends UpstreamCall {
   readonly documentId: string;
 }
 
-/**
- * Follows the arguments as they are written. The document starts when its subject (a path, a command) is complete. Its
- * content streams.
- */
+/** Follows arguments as they are written. The document starts once its subject (a path, a command) is complete. */
 export class CallDocument {
   readonly #writer: DocumentWriter;
   readonly #callId: string;

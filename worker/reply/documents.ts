@@ -21,10 +21,7 @@ export interface ReplyDocumentsOptions {
   readonly toolbox: Toolbox;
 }
 
-/**
- * Turns one reply into documents. Documents of text and code start and end here. A call's document stays open after
- * {@link end}: the conversation ends it with the call's result.
- */
+/** Turns one reply into documents. A call's document stays open after {@link end}, until its result. */
 export class ReplyDocuments {
   readonly #writer: DocumentWriter;
   readonly #text: TextDocuments;

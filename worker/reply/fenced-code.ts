@@ -58,10 +58,7 @@ export class FencedCode {
     return { code, end: input.length, isClosed: false };
   }
 
-  /**
-   * Ends the line here. Returns the held text if it is code, and whether the line closes the fence. Code that follows
-   * begins a new line.
-   */
+  /** Ends the line: the held text if it is code, and whether the line closes the fence. */
   end(): { code: string; isClosed: boolean; isLineCut: boolean } {
     const isClosed = this.#isClosing;
     const isLineCut = this.#place !== 'indent' || this.#space !== '';

@@ -50,10 +50,7 @@ export class FenceSegmenter {
     return this.#take();
   }
 
-  /**
-   * To be called when something else comes between. Ends the open segment and its line. An open fence stays open: code
-   * after the break becomes a new segment like the one before.
-   */
+  /** Call it when something else comes between: ends the segment and its line. An open fence goes on afterwards. */
   break(): SegmentEvent[] {
     if (!this.#code) {
       const { text, fence } = this.#prose.end();

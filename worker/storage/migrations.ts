@@ -6,10 +6,7 @@ export function hasSchema(sql: Sql): boolean {
   return sql.exec("select 1 from sqlite_master where name = 'schema_version'").toArray().length > 0;
 }
 
-/**
- * To be called when an object wakes. Brings stored tables up to date from any version. Returns whether the object ever
- * stored anything.
- */
+/** Call it when an object wakes: brings stored tables up to date. Returns whether it ever stored anything. */
 export function openStored(sql: Sql, migrations: readonly string[]): boolean {
   const isStored = hasSchema(sql);
   if (isStored) migrate(sql, migrations);

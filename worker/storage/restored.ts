@@ -11,10 +11,7 @@ export interface RestoredEnv {
   readonly FIRST_POSITION?: string;
 }
 
-/**
- * Whether something was begun before the last restore. What was begun after `nowMs` was, too: by a clock that was ahead
- * when the backup was made.
- */
+/** Whether something was begun before the last restore. What begins after `nowMs` was: the clock was ahead then. */
 export function wasTakenBack({ RESTORED_AT }: RestoredEnv, atMs: number, nowMs: number): boolean {
   const restoredMs = Number(RESTORED_AT) || 0;
   return restoredMs > 0 && (atMs < restoredMs || atMs > nowMs);

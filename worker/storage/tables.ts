@@ -1,5 +1,6 @@
 /** The tables of an object that stores nothing before its first write. */
 import { migrate, openStored } from './migrations.ts';
+import type { StoredRow } from './statements.ts';
 
 export class Tables {
   readonly #sql: SqlStorage;
@@ -15,6 +16,11 @@ export class Tables {
   /** For statements that read; null where nothing is stored. */
   get stored(): SqlStorage | null {
     return this.#isStored ? this.#sql : null;
+  }
+
+  /** The rows of a query; none where nothing is stored. */
+  read<Row extends StoredRow>(query: string, ...bindings: SqlStorageValue[]): Row[] {
+    return this.stored?.exec<Row>(query, ...bindings).toArray() ?? [];
   }
 
   /** For statements that write: makes the tables before the first one. */

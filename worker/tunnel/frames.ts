@@ -40,10 +40,7 @@ function toFrame(json: unknown): BridgeFrame | ForeignHello | null {
 /** A result's data lies two levels down in its frame. */
 const MAX_DEPTH = JSON_LIMITS.maxDepth + 2;
 
-/**
- * Replaces a result that nests too deeply by an error. Refusing the bridge would not help: it would send the same
- * result after each connection.
- */
+/** Replaces a result that nests too deeply by an error: a refused bridge would send it again and again. */
 function withoutDepth(message: string): BridgeFrame | null {
   const frame = BridgeFrame.safeParse(JSON.parse(message)).data;
   return frame?.type === 'result' ? { ...frame, result: TOO_DEEP } : null;
@@ -54,10 +51,7 @@ const TOO_DEEP = failure(
   `The tool's result cannot be taken, whatever the tool did: check before you repeat it. ${tooDeep()}.`,
 );
 
-/**
- * The number of calls, or of answers to calls, that fit into `share` of a welcome. A larger frame would break the
- * connection each time.
- */
+/** How many calls or answers fit into `share` of a welcome: a larger frame would break each connection. */
 export function countFitting(
   parts: readonly ToolCall[] | readonly ApprovalAnswer[],
   share: number,

@@ -52,10 +52,7 @@ type Hello = Extract<BridgeFrame, { type: 'hello' }>;
 /** A frame about a call that the bridge has. */
 type CallFrame = Exclude<Extract<BridgeFrame, { callId: string }>, GuestCall>;
 
-/**
- * Sleeps between frames. Stores each call until its conversation has stored the result. A result goes to the
- * conversation of its stored call, never to one that a frame names.
- */
+/** Sleeps between frames. Stores each call until its own conversation, never one of a frame, has the result. */
 export class Tunnel extends DurableObject<Env> implements TunnelPort {
   #store: TunnelStore;
   readonly #socket: BridgeSocket;
@@ -318,10 +315,7 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
     }
   }
 
-  /**
-   * Closes sockets whose token has expired. Fails calls that were not sent to a bridge within `bridgeGraceMs`. Calls that
-   * the bridge may have started wait.
-   */
+  /** Closes sockets with expired tokens, and fails calls not sent within `bridgeGraceMs`. Begun calls wait. */
   override async alarm(): Promise<void> {
     const now = Date.now();
     const endsMs = await this.#socket.endExpired(now, (account, session) =>
@@ -428,10 +422,7 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
     this.#store.saveBridge({ ...introduced, offers: isKnown ? offers : before });
   }
 
-  /**
-   * Lists the bridge for the people whom its machine lets in, and ends the calls of others. A call that the bridge may
-   * have begun gets its result there.
-   */
+  /** Lists the bridge for those whom its machine lets in, and ends the calls of others that have not begun. */
   async #letIn(socket: WebSocket | null): Promise<void> {
     const { id, grants = [] } = this.#store.readBridge() ?? {};
     for (const name of grants) {

@@ -108,10 +108,7 @@ export class BridgeSocket {
     return socket && this.#isAlive(socket, nowMs) ? socket : null;
   }
 
-  /**
-   * The socket in use, even if it looks dead. Its machine may only be asleep, and then receives these frames without
-   * another welcome.
-   */
+  /** The socket in use, even if it looks dead: a machine that only sleeps gets these frames later. */
   inUse(): WebSocket | null {
     const open = this.#state
       .getWebSockets(TAG)

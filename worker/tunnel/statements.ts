@@ -10,6 +10,7 @@ import type {
 } from '../../shared/wire/tunnel.ts';
 import type { AnswerKey } from '../ports/tunnel.ts';
 import { migrate, openStored } from '../storage/migrations.ts';
+import { firstRow, insertRow } from '../storage/statements.ts';
 
 /** As in worker/storage/migrations.ts. */
 export const MIGRATIONS = [
@@ -74,34 +75,25 @@ export class TunnelStore {
   /** Null for a bridge that never connected. */
   readBridge(): Bridge | null {
     if (!this.#exists) return null;
-    const row = this.#sql
-      .exec<{ id: string; owner: string; body: string }>('select * from bridge')
-      .toArray()[0];
-    return row
-      ? {
-          id: row.id,
-          owner: row.owner,
-          ...(JSON.parse(row.body) as Omit<Bridge, 'id' | 'owner'>),
-        }
-      : null;
+    const query = 'select * from bridge';
+    const row = firstRow<{ id: string; owner: string; body: string }>(this.#sql, query);
+    if (!row) return null;
+    const { body, ...named } = row;
+    return { ...named, ...(JSON.parse(body) as Omit<Bridge, 'id' | 'owner'>) };
   }
 
   saveBridge({ id, owner, ...body }: Bridge): void {
     migrate(this.#sql, MIGRATIONS);
     this.#exists = true;
-    this.#sql.exec(
-      'insert into bridge (id, owner, body) values (?, ?, ?) on conflict (id) do update set body = excluded.body',
-      id,
-      owner,
-      JSON.stringify(body),
-    );
+    const change = 'on conflict (id) do update set body = excluded.body';
+    insertRow(this.#sql, 'bridge', { id, owner, body: JSON.stringify(body) }, change);
   }
 
   /** Stores a set as the newest one. Keeps only the newest `keptSets`. */
   saveOffers(set: OfferSet): void {
     const { digest } = set;
     this.#sql.exec('delete from offers where digest = ?', digest);
-    this.#sql.exec('insert into offers (digest, body) values (?, ?)', digest, JSON.stringify(set));
+    insertRow(this.#sql, 'offers', { digest, body: JSON.stringify(set) });
     this.#sql.exec(
       'delete from offers where number not in (select number from offers order by number desc limit ?)',
       OFFER_LIMITS.keptSets,
@@ -110,9 +102,8 @@ export class TunnelStore {
 
   readOffers(digest: string): OfferSet | null {
     if (!this.#exists) return null;
-    const [row] = this.#sql
-      .exec<{ body: string }>('select body from offers where digest = ?', digest)
-      .toArray();
+    const query = 'select body from offers where digest = ?';
+    const row = firstRow<{ body: string }>(this.#sql, query, digest);
     return row ? (JSON.parse(row.body) as OfferSet) : null;
   }
 
@@ -120,12 +111,12 @@ export class TunnelStore {
   saveMcpServers(servers: readonly McpServerReport[]): void {
     const set = 'on conflict (id) do update set body = excluded.body where body <> excluded.body';
     const body = JSON.stringify(servers);
-    this.#sql.exec(`insert into mcp_servers (id, body) values (1, ?) ${set}`, body);
+    insertRow(this.#sql, 'mcp_servers', { id: 1, body }, set);
   }
 
   readMcpServers(): McpServerReport[] {
     if (!this.#exists) return [];
-    const [row] = this.#sql.exec<{ body: string }>('select body from mcp_servers').toArray();
+    const row = firstRow<{ body: string }>(this.#sql, 'select body from mcp_servers');
     return row ? (JSON.parse(row.body) as McpServerReport[]) : [];
   }
 
@@ -134,16 +125,11 @@ export class TunnelStore {
     call: ToolCall,
     { atMs, delivered, isPatient }: Omit<OpenCall, 'call' | 'cancelled' | 'isCut'>,
   ): boolean {
-    const { rowsWritten } = this.#sql.exec(
-      `insert into calls (id, body, at, delivered, patient) values (?, ?, ?, ?, ?)
-       on conflict (id) do update set delivered = 1 where excluded.delivered > calls.delivered`,
-      call.callId,
-      JSON.stringify(withoutWords(call)),
-      atMs,
-      delivered ? 1 : 0,
-      isPatient ? 1 : 0,
-    );
-    return rowsWritten > 0;
+    const flags = { delivered: delivered ? 1 : 0, patient: isPatient ? 1 : 0 };
+    const row = { id: call.callId, body: JSON.stringify(withoutWords(call)), at: atMs, ...flags };
+    const mark =
+      'on conflict (id) do update set delivered = 1 where excluded.delivered > calls.delivered';
+    return insertRow(this.#sql, 'calls', row, mark).rowsWritten > 0;
   }
 
   readCalls(): OpenCall[] {
@@ -153,7 +139,7 @@ export class TunnelStore {
   }
 
   readCall(callId: string): OpenCall | null {
-    const row = this.#sql.exec<CallRow>('select * from calls where id = ?', callId).toArray()[0];
+    const row = firstRow<CallRow>(this.#sql, 'select * from calls where id = ?', callId);
     return row ? parseCall(row) : null;
   }
 
@@ -177,13 +163,10 @@ export class TunnelStore {
    */
   insertAnswer(answer: ApprovalAnswer, isPrivate: boolean): boolean {
     const { message: _, content: __, ...kept } = answer;
-    const { rowsWritten } = this.#sql.exec(
-      `insert into answers (id, body) values (?, ?)
-       on conflict (id) do update set body = excluded.body, refused = null where refused is not null`,
-      answer.callId,
-      JSON.stringify(isPrivate ? kept : answer),
-    );
-    return rowsWritten > 0;
+    const row = { id: answer.callId, body: JSON.stringify(isPrivate ? kept : answer) };
+    const replace =
+      'on conflict (id) do update set body = excluded.body, refused = null where refused is not null';
+    return insertRow(this.#sql, 'answers', row, replace).rowsWritten > 0;
   }
 
   /** The answers that the bridge has not refused. */
@@ -197,12 +180,8 @@ export class TunnelStore {
   /** Null if no answer to this question is stored. `refused` is the bridge's reason, or null. */
   readAnswerTo({ callId, nonce }: AnswerKey): { readonly refused: string | null } | null {
     if (!this.#exists) return null;
-    const rows = this.#sql.exec<{ refused: string | null }>(
-      "select refused from answers where id = ? and json_extract(body, '$.nonce') = ?",
-      callId,
-      nonce,
-    );
-    return rows.toArray()[0] ?? null;
+    const query = "select refused from answers where id = ? and json_extract(body, '$.nonce') = ?";
+    return firstRow<{ refused: string | null }>(this.#sql, query, callId, nonce) ?? null;
   }
 
   markAnswerRefused({ callId, nonce }: AnswerKey, why: string): void {

@@ -72,10 +72,7 @@ interface KnownConversation extends Ordinals {
   readonly conversationId: string;
 }
 
-/**
- * The chat's conversations: the first one and its forks, in order, up to the first that does not exist.
- * @throws {DrawbridgeError} NOT_FOUND for the id of a conversation that the person does not have.
- */
+/** The chat's conversations: the first one and its forks, in order. @throws NOT_FOUND for another's conversation. */
 async function conversationsOf(
   env: Env,
   person: Person,

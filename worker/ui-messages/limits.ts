@@ -5,10 +5,7 @@ import { MIB, SECOND } from '../../shared/units.ts';
 export const UI_LIMITS = {
   /** Code points of one piece of a text without a blank: a word, or some syllables of a script without blanks. */
   pieceChars: 16,
-  /**
-   * How long a run goes on after its reader has left. A page that reloads is back within this time; a person who
-   * pressed "stop" waits for it.
-   */
+  /** How long a run goes on without its reader: a reload is back by then, and "stop" takes that long. */
   graceMs: 6 * SECOND,
   /** How long a stopped resume waits for another one on its socket: React's StrictMode resumes twice at once. */
   resumedStopMs: SECOND,

@@ -27,10 +27,7 @@ const ClientFrame = z.discriminatedUnion('type', [
 ]);
 type AskingFrame = Exclude<z.infer<typeof ClientFrame>, { type: 'abort' }>;
 
-/**
- * Answers the upgrade. It needs no token, because a browser can send none with it: each frame brings its own, and is
- * checked like a request.
- */
+/** Answers the upgrade without a token: browsers send none with it, so each frame brings its own. */
 export function openSocket(c: Context<AppContext>, serve: Serve): Response {
   if (c.req.header('upgrade')?.toLowerCase() !== 'websocket') {
     throw new DrawbridgeError('INVALID_REQUEST', 'upgrade: expected a WebSocket');

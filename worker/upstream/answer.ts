@@ -97,10 +97,7 @@ export class ChunkAnswer {
     return { parts: this.takeParts(), reply: this.#finish(outcome) };
   }
 
-  /**
-   * A `<think>` that is never closed turns the whole answer into reasoning. This repeats the reasoning as text, because
-   * otherwise the answer would be empty.
-   */
+  /** A `<think>` that is never closed makes all of it reasoning: repeats that as text, or the answer would be empty. */
   #sayUnclosed(): void {
     const isEmpty = this.#said === '' && this.#calls.calls.length === 0;
     if (isEmpty) this.#show({ text: this.#text.unclosed, reasoning: '' });
@@ -184,7 +181,6 @@ function charsOfCall({ id = '', name = '', arguments: sent = '', extra }: CallDe
   return UPSTREAM_LIMITS.minPieceChars + id.length + name.length + chars + extraChars;
 }
 
-/** Null if the parts cannot be joined. */
 function joinParts(first: ReplyPart, second: ReplyPart): ReplyPart | null {
   if (first.type === 'call') {
     if (second.type !== 'call' || second.call !== first.call) return null;

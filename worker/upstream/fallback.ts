@@ -6,10 +6,7 @@ import { type ModelEnv, readTable } from './models.ts';
 import type { UpstreamReply } from './reader.ts';
 import type { Retry } from './retry.ts';
 
-/**
- * When to ask another model. `at_last`: when this model's attempts are used up. `to_larger`: at once, but only a model
- * with a larger context window.
- */
+/** When to ask another model. `at_last`: after all attempts. `to_larger`: at once, with a larger window alone. */
 export type Fallback = 'never' | 'at_last' | 'at_once' | 'to_larger';
 
 /**

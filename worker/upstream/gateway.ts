@@ -65,7 +65,6 @@ export async function askModel(
   }
 }
 
-/** Counts the request for the metrics. */
 function counted(answer: GatewayAnswer, { model }: UpstreamRequest): GatewayAnswer {
   const { outcome, usage } = answer.reply;
   metrics.modelRequests.add({ model, outcome });

@@ -25,10 +25,7 @@ export const UPSTREAM_LIMITS = {
   maxAnswerChars: 4 * MIB,
   /** Blocks (Anthropic) or items (OpenAI) of an answer. Long answers have some hundred, and each takes memory. */
   maxBlocks: 10_000,
-  /**
-   * The most tokens that a server may report of one answer: far beyond any window, and small enough that the sums of a
-   * day stay exact.
-   */
+  /** The most tokens that a server may report of one answer: beyond any window, and exact in the sums of a day. */
   maxTokens: 1_000_000_000,
   /** UTF-16 units that each piece of a call counts at least: even an empty piece takes memory. */
   minPieceChars: 16,

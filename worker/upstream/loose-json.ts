@@ -23,10 +23,7 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/**
- * The JSON object of a chunk or a completion, else undefined. Leaves out values that lie too deep, because servers may
- * send arguments as objects.
- */
+/** The JSON object of a chunk or a completion, without values that lie too deep; else undefined. */
 export function parseEnvelope(text: string): JsonObject | undefined {
   try {
     const value = parsePruned(text, JSON_LIMITS.maxDepth + JSON_LIMITS.envelope);

@@ -70,10 +70,7 @@ export interface ModelEnv {
   readonly AUTH_SECRET?: string;
 }
 
-/**
- * The settings of a private conversation: only models that keep nothing answer, none of them makes titles or summaries
- * for another, and `store` is false.
- */
+/** The settings of a private conversation: only models that keep nothing, and `store` is false. */
 export function privateSettings<Settings extends ModelEnv>(env: Settings): Settings {
   return { ...env, isPrivate: true };
 }
@@ -138,10 +135,7 @@ export function modelsOfRun(model: string, env: ModelEnv): string[] {
   return [...new Set([model, ...others].flatMap((name) => [name, ...fallbacksOf(name)]))];
 }
 
-/**
- * The models of the table and the default. Does not ask an upstream for its list: it gets any name passed on.
- * @throws {DrawbridgeError} NOT_CONFIGURED for a bad table.
- */
+/** The models of the table and the default, without an upstream's own list. @throws NOT_CONFIGURED */
 export function listModels(env: ModelEnv): ModelList {
   const table = readTable(env);
   const isOpen = passesThrough(env, table);

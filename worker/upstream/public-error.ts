@@ -2,10 +2,7 @@
 import type { UpstreamError } from './errors.ts';
 import { withoutSecrets } from './secrets.ts';
 
-/**
- * The error with a message that may be shown. A message about keys is replaced: servers quote the key in it, whole,
- * masked or in parts. Other messages lose every word that could hold part of a secret.
- */
+/** The error with a message that may be shown: without words that could hold part of a key. */
 export function publicError(error: UpstreamError, secrets: readonly string[]): UpstreamError {
   const message = isAboutKeys(error)
     ? refusedKey(error.status)

@@ -76,10 +76,7 @@ export class ReplyReader {
 
 const BAD_CHUNK = errorFromText('The model server sent a chunk that is not JSON.');
 
-/**
- * Reads the body of a response that is not an event stream: an error under any status, or a whole completion under a
- * status below 400. Some servers send one although the request asks for a stream.
- */
+/** Reads a body that is no event stream: an error under any status, or a whole completion below 400. */
 export function readWholeReply(
   status: number,
   contentType: string | null,

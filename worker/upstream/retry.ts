@@ -38,10 +38,7 @@ const RATE_LIMITS: ReadonlySet<string | null | undefined> = new Set([
   'rate_limit_exceeded',
 ]);
 
-/**
- * The wait that the upstream asks for, at most `maxRetryAfterMs`, or null. Reads `Retry-After` (RFC 9110, section
- * 10.2.3) and OpenAI's header in milliseconds.
- */
+/** The wait that the upstream asks for (`Retry-After`, or OpenAI's header), at most `maxRetryAfterMs`; or null. */
 export function retryAfterMs(headers: Headers, nowMs: number): number | null {
   const millis = Number.parseFloat(headers.get('retry-after-ms') ?? '');
   const header = headers.get('retry-after') ?? '';

@@ -61,10 +61,7 @@ function formsOf(secret: string): string[] {
   return forms.map((form) => form.replace(/[^a-z0-9]/gi, '').toLowerCase());
 }
 
-/**
- * The base64 of the secret inside a longer text, with `shift` bytes (modulo 3) before the secret. Leaves out the
- * characters at both edges, which depend on the neighbouring bytes.
- */
+/** The base64 of the secret within a longer text, `shift` bytes (modulo 3) in, without the edge characters. */
 function base64Of(bytes: Uint8Array, shift: number): string {
   const padded = String.fromCharCode(...new Uint8Array(shift), ...bytes);
   const first = shift === 0 ? 0 : shift + 1;

@@ -59,10 +59,7 @@ export class WordStream implements DeliveryHandler {
     this.life.abort();
   }
 
-  /**
-   * Follows the run to its end. Always ends the stream and closes the socket. Calls `giveUp` if the stream ends before
-   * the run. Rejects if the run cannot be followed.
-   */
+  /** Follows the run to its end, and ends stream and socket. Calls `giveUp` if the stream ends before. May reject. */
   async follow(
     env: Env,
     begun: Begun,

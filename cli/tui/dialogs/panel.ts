@@ -99,10 +99,7 @@ export class Panel implements Dialog {
     this.#gate = new QuietGate(desk.nowMs);
   }
 
-  /**
-   * What the person chose; undefined if they went back. Nothing is marked at first.
-   * @throws {Withdrawn} once the dialog was closed
-   */
+  /** What the person chose, nothing marked at first; undefined if they went back. @throws {Withdrawn} if closed */
   async choose(options: ListStep): Promise<Chosen | undefined> {
     const { choices, tickable, ticked } = options;
     const labels = choices.map(({ label }) => label);
@@ -112,10 +109,7 @@ export class Panel implements Dialog {
     return await this.#ask(options, { type: 'list', list, choices, answer });
   }
 
-  /**
-   * What the person wrote; undefined if they went back.
-   * @throws {Withdrawn} once the dialog was closed
-   */
+  /** What the person wrote; undefined if they went back. @throws {Withdrawn} if closed */
   async write(options: FieldStep): Promise<string | undefined> {
     const field = new Field(options.value ?? '', this.#desk.look.paint);
     const answer = newDeferred<string | undefined>();

@@ -7,10 +7,7 @@ import { lastStates } from '../../render/tool.ts';
 import { withInterruptsElsewhere } from '../../terminal/editor.ts';
 import { INPUT_LIMITS } from './limits.ts';
 
-/**
- * Runs it with the terminal's keyboard. What it writes appears on the terminal at once. Resolves to what stands there
- * in the end: the command, the last part of what it wrote, and how it ended, if not well.
- */
+/** Runs it on the terminal. Resolves to what stands there in the end: command, last output, and a bad ending. */
 export async function runShell(command: string): Promise<string> {
   return await withInterruptsElsewhere(async () => {
     const shell = process.env['SHELL'] || 'sh';

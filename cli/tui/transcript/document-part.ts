@@ -2,6 +2,7 @@
 import { type Component, Container } from '@earendil-works/pi-tui';
 import type { ChatResponse, Document, DocumentType } from '../../../client/index.ts';
 import { isShownByCall } from '../../render/result-text.ts';
+import { shortLine } from '../../terminal/short-line.ts';
 import { askedLines } from './asked-lines.ts';
 import { Cached } from './cached.ts';
 import { callPart } from './call-part.ts';
@@ -10,12 +11,12 @@ import { commandPart } from './command-part.ts';
 import type { ScreenDocumentProps } from './document-props.ts';
 import { editPart } from './edit-part.ts';
 import { errorPart } from './error-part.ts';
+import { GrowingMarkdown } from './growing-markdown.ts';
+import { wrapped } from './lines.ts';
 import type { Look } from './look.ts';
 import { planPart, todosPart } from './plan-part.ts';
 import { questionsPart } from './questions-part.ts';
 import { reasoningPart } from './reasoning-part.ts';
-import { textPart } from './text-part.ts';
-import { unknownPart } from './unknown-part.ts';
 
 /** A part that shows the document as it is at each time that it is drawn. */
 export function documentPart(document: Document, response: ChatResponse, look: Look): Component {
@@ -29,7 +30,7 @@ export function documentPart(document: Document, response: ChatResponse, look: L
 
 /** A later server may send more types than these. */
 const PARTS: Readonly<Record<DocumentType, (props: ScreenDocumentProps) => Component>> = {
-  text: textPart,
+  text: ({ document, look }) => new GrowingMarkdown(() => document.content ?? '', look),
   reasoning: reasoningPart,
   code_block: codePart,
   code_reference: referencePart,
@@ -41,6 +42,15 @@ const PARTS: Readonly<Record<DocumentType, (props: ScreenDocumentProps) => Compo
   error: errorPart,
   todo_update: todosPart,
 };
+
+/** A document of a type that this version does not know. */
+function unknownPart({ document, look: { paint } }: ScreenDocumentProps): Component {
+  return new Cached((width) => {
+    const { type, content } = document;
+    const words = `This version does not know “${shortLine(type)}”.`;
+    return [paint('dim', words), ...(content ? wrapped(content, width) : [])];
+  });
+}
 
 function hasNoGap(props: ScreenDocumentProps): boolean {
   return followsCall(props) || isShownByCall(props.document, props.response);

@@ -35,10 +35,7 @@ export const COLUMNS: readonly (readonly [table: string, column: string])[] = [
   ['windows', 'body'],
 ];
 
-/**
- * Defines the tests of each damage at each place. `step` 1 takes all of them; a larger one takes each `step`th, another
- * one for each column and each damage.
- */
+/** Defines the tests of each damage at each place; a `step` above 1 takes each `step`th. */
 export function testDamages(step: number): void {
   describe.each(COLUMNS.map(([table, column], index) => ({ table, column, index })))(
     'a conversation whose $table.$column is damaged',

@@ -1,7 +1,4 @@
-/**
- * A strict reader of Prometheus' text form 0.0.4, written after its specification alone
- * (https://prometheus.io/docs/instrumenting/exposition_formats/). Throws for everything that the form forbids.
- */
+/** A strict reader of Prometheus' text form 0.0.4, after its specification alone. Throws for all that it forbids. */
 
 export interface Family {
   readonly type: string;

@@ -8,11 +8,7 @@ import { newPasskey, PASSKEY_ORIGIN } from '../../far-ends/passkey.ts';
 import { call, chat, errorOf, scriptModel, tokenFor } from '../api.ts';
 import { connectBridge } from '../tunnel/scripted-bridge.ts';
 import { exported, operate, pathOf, remove, runAlarms, setState } from './accounts.ts';
-import { clientOf, signIn } from './people.ts';
-
-function newAccount(): string {
-  return `ana-${crypto.randomUUID()}`;
-}
+import { clientOf, newAccount, signIn } from './people.ts';
 
 function ofType<Type extends AccountExportLine['type']>(
   lines: readonly AccountExportLine[],

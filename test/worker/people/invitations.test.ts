@@ -4,13 +4,9 @@ import { enter, newSessionKey } from '../../../client/index.ts';
 import type { InvitationList } from '../../../shared/api/sessions.ts';
 import { SESSION_LIMITS } from '../../../shared/limits.ts';
 import { errorOf, tokenFor } from '../api.ts';
-import { clientOf, clientWith, SERVER, signIn } from './people.ts';
+import { clientOf, clientWith, expectRefused, newAccount, SERVER, signIn } from './people.ts';
 
 const HOLDER = { name: 'ana-laptop', kind: 'machine' } as const;
-
-function newAccount(): string {
-  return `ana-${crypto.randomUUID()}`;
-}
 
 async function operate(path: string, method = 'GET'): Promise<Response> {
   const token = await tokenFor({ account: 'operator', claims: { scope: 'operator' } });
@@ -49,9 +45,7 @@ it('a revoked invitation lets nobody in, and revoking it again changes nothing',
   const { id, secret } = await client.createInvitation();
   await client.revokeInvitation(id);
   await client.revokeInvitation(id);
-  await expect(enter(SERVER, secret, HOLDER, await newSessionKey())).rejects.toMatchObject({
-    code: 'ENTRY_ENDED',
-  });
+  await expectRefused(enter(SERVER, secret, HOLDER, await newSessionKey()), 'ENTRY_ENDED');
 });
 
 it('revoking a used invitation leaves its session', async () => {

@@ -12,13 +12,9 @@ import { directoryOf } from '../../../worker/objects.ts';
 import { entryHash } from '../../../worker/people/entry-secrets.ts';
 import { newPasskey } from '../../far-ends/passkey.ts';
 import { remove, runAlarms, setState } from './accounts.ts';
-import { clientOf, clientWith, SERVER, signIn } from './people.ts';
+import { clientOf, clientWith, expectRefused, newAccount, SERVER, signIn } from './people.ts';
 
 const HOLDER = { name: 'Firefox on Linux', kind: 'browser' } as const;
-
-function newAccount(): string {
-  return `ana-${crypto.randomUUID()}`;
-}
 
 type Passkey = Awaited<ReturnType<typeof newPasskey>>;
 
@@ -48,7 +44,7 @@ describe('a passkey', () => {
     const account = newAccount();
     const passkey = await addedPasskey(account);
     const login = await newLogin();
-    await expect(login.enter()).rejects.toMatchObject({ code: 'LOGIN_PENDING' });
+    await expectRefused(login.enter(), 'LOGIN_PENDING');
     await login.approve(passkey);
     const made = await login.enter();
     expect(made.account).toBe(account);
@@ -66,10 +62,8 @@ describe('a passkey', () => {
     const [login, other] = [await newLogin(), await newLogin()];
     await login.approve(passkey);
     await login.approve(passkey);
-    await expect(other.approve(passkey, login.secret)).rejects.toMatchObject({
-      code: 'PASSKEY_REFUSED',
-    });
-    await expect(other.enter()).rejects.toMatchObject({ code: 'LOGIN_PENDING' });
+    await expectRefused(other.approve(passkey, login.secret), 'PASSKEY_REFUSED');
+    await expectRefused(other.enter(), 'LOGIN_PENDING');
   });
 
   it('lets nobody in by what was recorded of another login', async () => {
@@ -98,21 +92,22 @@ describe('a passkey', () => {
     const { credentialId, assert } = await addedPasskey(account);
     const { secret } = await (await clientOf(newAccount())).createInvitation();
     const signature = await assert(loginText(secret));
-    await expect(
+    await expectRefused(
       approveByPasskey(SERVER, { secret, credentialId, signature }),
-    ).rejects.toMatchObject({ code: 'ENTRY_ENDED' });
+      'ENTRY_ENDED',
+    );
   });
 
   it('does not take over a login that another person has approved, or refused', async () => {
     const passkey = await addedPasskey(newAccount());
     const [approved, refused] = [await newLogin(), await newLogin()];
     await approved.approve(await addedPasskey(newAccount()));
-    await expect(approved.approve(passkey)).rejects.toMatchObject({ code: 'ENTRY_ENDED' });
+    await expectRefused(approved.approve(passkey), 'ENTRY_ENDED');
     const client = await clientOf(newAccount());
     const { key } = await client.getLogin(refused.code);
     await client.decideLogin(refused.code, { decision: 'refuse', key });
-    await expect(refused.approve(passkey)).rejects.toMatchObject({ code: 'ENTRY_ENDED' });
-    await expect(refused.enter()).rejects.toMatchObject({ code: 'LOGIN_REFUSED' });
+    await expectRefused(refused.approve(passkey), 'ENTRY_ENDED');
+    await expectRefused(refused.enter(), 'LOGIN_REFUSED');
   });
 
   it('lets nobody in after it was removed', async () => {
@@ -133,9 +128,7 @@ describe('a passkey', () => {
     const stranger = await clientOf(newAccount());
     expect(await stranger.listPasskeys()).toEqual({ items: [] });
     await stranger.removePasskey(passkey.credentialId);
-    await expect(stranger.addPasskey(asAdded(passkey))).rejects.toMatchObject({
-      code: 'INVALID_REQUEST',
-    });
+    await expectRefused(stranger.addPasskey(asAdded(passkey)), 'INVALID_REQUEST');
     await (await newLogin()).approve(passkey);
   });
 
@@ -144,7 +137,7 @@ describe('a passkey', () => {
     const login = await newLogin();
     vi.setSystemTime(Date.now() + SESSION_LIMITS.loginMs + 1);
     try {
-      await expect(login.approve(passkey)).rejects.toMatchObject({ code: 'ENTRY_ENDED' });
+      await expectRefused(login.approve(passkey), 'ENTRY_ENDED');
     } finally {
       vi.useRealTimers();
     }
@@ -161,12 +154,10 @@ describe('a passkey', () => {
     await setState(kept.account, 'suspended');
     const second = await newLogin();
     await second.approve(passkey);
-    await expect(second.enter()).rejects.toMatchObject({ code: 'ACCOUNT_SUSPENDED' });
+    await expectRefused(second.enter(), 'ACCOUNT_SUSPENDED');
     await remove(kept.account);
     await runAlarms(kept.account);
-    await expect((await newLogin()).approve(passkey)).rejects.toMatchObject({
-      code: 'PASSKEY_REFUSED',
-    });
+    await expectRefused((await newLogin()).approve(passkey), 'PASSKEY_REFUSED');
   });
 
   it('is one of a bounded number', async () => {
@@ -175,9 +166,7 @@ describe('a passkey', () => {
     for (let number = 0; number < PASSKEY_LIMITS.maxPasskeys; number++) {
       await client.addPasskey({ ...asAdded(made), credentialId: `AA${number + 10}` });
     }
-    await expect(client.addPasskey(asAdded(made))).rejects.toMatchObject({
-      code: 'INVALID_REQUEST',
-    });
+    await expectRefused(client.addPasskey(asAdded(made)), 'INVALID_REQUEST');
   });
 
   it.each([
@@ -195,8 +184,6 @@ describe('a passkey', () => {
     { publicKey: { kty: 'EC', crv: 'P-384', x: '', y: '' } },
   ])('is not added with %j', async (wrong) => {
     const added = { ...asAdded(await newPasskey()), ...wrong } as ReturnType<typeof asAdded>;
-    await expect((await clientOf(newAccount())).addPasskey(added)).rejects.toMatchObject({
-      code: 'INVALID_REQUEST',
-    });
+    await expectRefused((await clientOf(newAccount())).addPasskey(added), 'INVALID_REQUEST');
   });
 });

@@ -1,5 +1,6 @@
 /** People with keys, as the client's own code makes them. */
 import { SELF } from 'cloudflare:test';
+import { expect } from 'vitest';
 import {
   createClient,
   enter,
@@ -14,6 +15,11 @@ export const SERVER = {
   url: 'https://drawbridge.test',
   fetch: (async (input, init) => await SELF.fetch(input as string, init as object)) as typeof fetch,
 };
+
+/** An account that no other test has. */
+export function newAccount(): string {
+  return `ana-${crypto.randomUUID()}`;
+}
 
 /** A client with the account's token, as the operator makes one. */
 export async function clientOf(account: string) {
@@ -33,4 +39,9 @@ export async function signIn(
 /** A client whose tokens are the session's. */
 export function clientWith(kept: KeptSession) {
   return createClient({ ...SERVER, token: sessionTokens(SERVER, kept) });
+}
+
+/** Waits for the refusal with this code. */
+export async function expectRefused(asked: unknown, code: string): Promise<void> {
+  await expect(asked).rejects.toMatchObject({ code });
 }

@@ -9,13 +9,9 @@ import { addRecord, RECORD_KEEPING } from '../../../worker/storage/records.ts';
 import { call, errorOf, scriptModel, tokenFor } from '../api.ts';
 import { connectBridge } from '../tunnel/scripted-bridge.ts';
 import { operate } from './accounts.ts';
-import { clientOf, clientWith, SERVER, signIn } from './people.ts';
+import { clientOf, clientWith, newAccount, SERVER, signIn } from './people.ts';
 
 const MESSAGE = { messages: [{ role: 'user' as const, content: 'a word that no record has' }] };
-
-function newAccount(): string {
-  return `ana-${crypto.randomUUID()}`;
-}
 
 async function actsOf(account: string) {
   const { items } = await (await clientOf(account)).listRecords();

@@ -10,13 +10,9 @@ import {
 } from '../../../client/index.ts';
 import { SESSION_LIMITS } from '../../../shared/limits.ts';
 import { errorOf, scriptModel, tokenFor } from '../api.ts';
-import { clientOf, clientWith, SERVER, signIn } from './people.ts';
+import { clientOf, clientWith, expectRefused, newAccount, SERVER, signIn } from './people.ts';
 
 const HOLDER = { name: 'ana-laptop', kind: 'machine' } as const;
-
-function newAccount(): string {
-  return `ana-${crypto.randomUUID()}`;
-}
 
 describe('an invitation', () => {
   it('makes a session in the account of who made it, which gets tokens of ten minutes', async () => {
@@ -36,18 +32,14 @@ describe('an invitation', () => {
     const signer = await newSessionKey();
     const first = await enter(SERVER, secret, HOLDER, signer);
     expect(await enter(SERVER, secret, HOLDER, signer)).toEqual(first);
-    await expect(enter(SERVER, secret, HOLDER, await newSessionKey())).rejects.toMatchObject({
-      code: 'ENTRY_ENDED',
-    });
+    await expectRefused(enter(SERVER, secret, HOLDER, await newSessionKey()), 'ENTRY_ENDED');
   });
 
   it('ends after two days', async () => {
     const { secret } = await (await clientOf(newAccount())).createInvitation();
     vi.setSystemTime(Date.now() + SESSION_LIMITS.invitationMs + 1);
     try {
-      await expect(enter(SERVER, secret, HOLDER, await newSessionKey())).rejects.toMatchObject({
-        code: 'ENTRY_ENDED',
-      });
+      await expectRefused(enter(SERVER, secret, HOLDER, await newSessionKey()), 'ENTRY_ENDED');
     } finally {
       vi.useRealTimers();
     }
@@ -89,7 +81,7 @@ describe('an invitation', () => {
   ])('lets no device in that calls itself %j', async (name) => {
     const { secret } = await (await clientOf(newAccount())).createInvitation();
     const entered = enter(SERVER, secret, { ...HOLDER, name }, await newSessionKey());
-    await expect(entered).rejects.toMatchObject({ code: 'INVALID_REQUEST' });
+    await expectRefused(entered, 'INVALID_REQUEST');
   });
 
   it('cannot be made by the user of an app, a bridge or an operator', async () => {
@@ -100,7 +92,7 @@ describe('an invitation', () => {
       };
       const token = await tokenFor({ claims });
       const refused = createClient({ ...SERVER, token }).createInvitation();
-      await expect(refused).rejects.toMatchObject({ code: 'FORBIDDEN' });
+      await expectRefused(refused, 'FORBIDDEN');
     }
   });
 });
@@ -118,10 +110,11 @@ describe('a login', () => {
     expect(seen).toMatchObject({ name: 'ana-laptop', kind: 'machine', key: signer.publicKey });
     await person.decideLogin(code, { decision: 'approve', key: seen.key });
     expect(await attempt()).toMatchObject({ account });
-    await expect(person.getLogin(code)).rejects.toMatchObject({ code: 'NOT_FOUND' });
-    await expect(
+    await expectRefused(person.getLogin(code), 'NOT_FOUND');
+    await expectRefused(
       person.decideLogin(code, { decision: 'approve', key: seen.key }),
-    ).rejects.toMatchObject({ code: 'NOT_FOUND' });
+      'NOT_FOUND',
+    );
   });
 
   it('is refused for good by a person', async () => {
@@ -129,18 +122,14 @@ describe('a login', () => {
     const signer = await newSessionKey();
     const { secret, code } = await beginLogin(SERVER, HOLDER, signer);
     await person.decideLogin(code, { decision: 'refuse', key: signer.publicKey });
-    await expect(enter(SERVER, secret, HOLDER, signer)).rejects.toMatchObject({
-      code: 'LOGIN_REFUSED',
-    });
+    await expectRefused(enter(SERVER, secret, HOLDER, signer), 'LOGIN_REFUSED');
   });
 
   it('is not approved for another key than the one that the person saw', async () => {
     const person = await clientOf(newAccount());
     const { code } = await beginLogin(SERVER, HOLDER, await newSessionKey());
     const { publicKey: key } = await newSessionKey();
-    await expect(person.decideLogin(code, { decision: 'approve', key })).rejects.toMatchObject({
-      code: 'KEY_CHANGED',
-    });
+    await expectRefused(person.decideLogin(code, { decision: 'approve', key }), 'KEY_CHANGED');
   });
 
   it('gives nothing to whoever has its secret without its key', async () => {
@@ -148,9 +137,7 @@ describe('a login', () => {
     const signer = await newSessionKey();
     const { secret, code } = await beginLogin(SERVER, HOLDER, signer);
     await person.decideLogin(code, { decision: 'approve', key: signer.publicKey });
-    await expect(enter(SERVER, secret, HOLDER, await newSessionKey())).rejects.toMatchObject({
-      code: 'ENTRY_ENDED',
-    });
+    await expectRefused(enter(SERVER, secret, HOLDER, await newSessionKey()), 'ENTRY_ENDED');
   });
 
   it('ends after ten minutes', async () => {
@@ -159,10 +146,8 @@ describe('a login', () => {
     const { secret, code } = await beginLogin(SERVER, HOLDER, signer);
     vi.setSystemTime(Date.now() + SESSION_LIMITS.loginMs + 1);
     try {
-      await expect(person.getLogin(code)).rejects.toMatchObject({ code: 'NOT_FOUND' });
-      await expect(enter(SERVER, secret, HOLDER, signer)).rejects.toMatchObject({
-        code: 'ENTRY_ENDED',
-      });
+      await expectRefused(person.getLogin(code), 'NOT_FOUND');
+      await expectRefused(enter(SERVER, secret, HOLDER, signer), 'ENTRY_ENDED');
     } finally {
       vi.useRealTimers();
     }
@@ -183,7 +168,7 @@ describe('a login', () => {
     expect(outcomes.slice(0, 20)).toEqual(Array.from({ length: 20 }, () => 'NOT_FOUND'));
     expect(outcomes.slice(20)).toEqual(Array.from({ length: 10 }, () => 'RATE_LIMITED'));
     const other = await clientOf(newAccount());
-    await expect(other.getLogin('BCDF-GHJK')).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    await expectRefused(other.getLogin('BCDF-GHJK'), 'NOT_FOUND');
   });
 });
 
@@ -211,17 +196,16 @@ describe('a session', () => {
     expect((await clientWith(ana).listSessions()).items).toHaveLength(1);
     expect((await clientWith(ben).listSessions()).items.map(({ id }) => id)).toEqual([ben.session]);
     const stolen = { ...ana, account: ben.account };
-    await expect(sessionTokens(SERVER, stolen)(undefined, undefined)).rejects.toMatchObject({
-      code: 'SESSION_ENDED',
-    });
+    await expectRefused(sessionTokens(SERVER, stolen)(undefined, undefined), 'SESSION_ENDED');
   });
 
   it('gets no token by another key, nor by a proof that was used', async () => {
     const ana = await signIn(newAccount());
     const signer = await newSessionKey();
-    await expect(
+    await expectRefused(
       sessionTokens(SERVER, { ...ana, signer })(undefined, undefined),
-    ).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });
+      'UNAUTHENTICATED',
+    );
     const bodies: string[] = [];
     const listening = {
       ...SERVER,
@@ -296,7 +280,7 @@ describe('a session', () => {
     };
     const timeout = vi.spyOn(AbortSignal, 'timeout').mockReturnValueOnce(AbortSignal.abort());
     const tokens = sessionTokens(silentOnce, ana);
-    await expect(tokens(undefined, undefined)).rejects.toMatchObject({ code: 'UNREACHABLE' });
+    await expectRefused(tokens(undefined, undefined), 'UNREACHABLE');
     expect(timeout).toHaveBeenCalledWith(SESSION_LIMITS.answerMs);
     timeout.mockRestore();
     expect(await tokens(undefined, undefined)).toMatch(/^ey/);
@@ -305,15 +289,11 @@ describe('a session', () => {
   it('of a browser runs no bridge', async () => {
     const phone = await signIn(newAccount(), { kind: 'browser' });
     const bridge = `bridge_${crypto.randomUUID()}`;
-    await expect(sessionTokens(SERVER, phone, bridge)(undefined, undefined)).rejects.toMatchObject({
-      code: 'FORBIDDEN',
-    });
+    await expectRefused(sessionTokens(SERVER, phone, bridge)(undefined, undefined), 'FORBIDDEN');
     const laptop = await signIn(newAccount());
     const token = await sessionTokens(SERVER, laptop, bridge)(undefined, undefined);
     expect(decodeJwt(token)).toMatchObject({ scope: 'bridge', bridge, sid: laptop.session });
-    await expect(createClient({ ...SERVER, token }).getMe()).rejects.toMatchObject({
-      code: 'FORBIDDEN',
-    });
+    await expectRefused(createClient({ ...SERVER, token }).getMe(), 'FORBIDDEN');
   });
 
   it('loses the stream of its account when it ends', async () => {
@@ -323,7 +303,7 @@ describe('a session', () => {
     expect((await events.next()).value).toMatchObject({ event: { type: 'reset' } });
     const next = events.next();
     await clientWith(laptop).endSession(phone.session);
-    await expect(next).rejects.toMatchObject({ code: 'SESSION_ENDED' });
+    await expectRefused(next, 'SESSION_ENDED');
   });
 
   it('loses its streams when it ends, and only its own', async () => {
@@ -345,6 +325,6 @@ describe('a session', () => {
     const reader = mine.body?.getReader();
     expect((await reader?.read())?.done).toBe(false);
     await reader?.cancel();
-    await expect(clientWith(phone).getMe()).rejects.toMatchObject({ code: 'SESSION_ENDED' });
+    await expectRefused(clientWith(phone).getMe(), 'SESSION_ENDED');
   });
 });

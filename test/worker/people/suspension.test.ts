@@ -16,15 +16,11 @@ import { ask, errorOf, scriptModel, tokenFor } from '../api.ts';
 import { holdModel, textFrame } from '../conversation/held-model.ts';
 import { connectBridge, openBridge, requestBridge } from '../tunnel/scripted-bridge.ts';
 import { look, operate, pathOf, runAlarms, setState } from './accounts.ts';
-import { clientOf, clientWith, SERVER, signIn } from './people.ts';
+import { clientOf, clientWith, expectRefused, newAccount, SERVER, signIn } from './people.ts';
 
 const MESSAGE = { messages: [{ role: 'user' as const, content: 'hello' }] };
 const SUSPENDED = { status: 403, code: 'ACCOUNT_SUSPENDED' };
 const HOLDER = { name: 'laptop', kind: 'machine' } as const;
-
-function newAccount(): string {
-  return `ana-${crypto.randomUUID()}`;
-}
 
 it('a suspended account is refused at every path, with a session and without, until that is lifted', async () => {
   const description: Description = await (await SELF.fetch(`${SERVER.url}/openapi.json`)).json();
@@ -182,9 +178,7 @@ it('a session that ended while its account was suspended has ended afterwards', 
   await setState(kept.account, 'suspended');
   await expect(client.createInvitation()).rejects.toMatchObject(SUSPENDED);
   await setState(kept.account, 'active');
-  await expect(sessionTokens(SERVER, kept)(undefined, undefined)).rejects.toMatchObject({
-    code: 'SESSION_ENDED',
-  });
+  await expectRefused(sessionTokens(SERVER, kept)(undefined, undefined), 'SESSION_ENDED');
 });
 
 it('a login that is approved before the suspension gets in only after it', async () => {

@@ -169,10 +169,7 @@ const BESIDE = z.object({
   interrupted: z.boolean().optional(),
 });
 
-/**
- * One schema for each type of document. The schema of the wire leaves the metadata open, because it grows while the
- * document streams. These schemas list all fields that it can grow to.
- */
+/** One schema for each type of document, with all fields that its metadata can grow to while it streams. */
 const DOCUMENTS = DocumentType.options.map((type) =>
   Document.extend({
     type: z.literal(type),

@@ -29,10 +29,7 @@ export class SchemaBook {
     return json;
   }
 
-  /**
-   * All named schemas, which refer to each other by name. They describe input. Answers hold no transforms and no
-   * defaults, so the input form describes them too, and leaves room for fields that a later version adds.
-   */
+  /** All named schemas, in their input form: answers have no transforms and no defaults, and may get more fields. */
   components(): Record<string, JsonSchema> {
     const { schemas } = z.toJSONSchema(this.#registry, {
       ...CONVERSION,

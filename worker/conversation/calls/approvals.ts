@@ -24,10 +24,7 @@ export class Approvals {
     this.#bridgeId = bridgeId;
   }
 
-  /**
-   * Records a question of the bridge. Ignores a question that is open already. A question with another nonce replaces
-   * it.
-   */
+  /** Records a question of the bridge. One that is open already is ignored; another nonce replaces it. */
   requested(callId: string, { nonce, proposal, reason, newText, lasting }: ApprovalAsked): void {
     const bridgeId = this.#bridgeId;
     const call = this.#log.findPending(callId)?.call;
@@ -55,10 +52,7 @@ export class Approvals {
     this.#log.setDeadline(Date.now() + RUN_LIMITS.callDeadlineMs);
   }
 
-  /**
-   * Sends an answer to the open question to the bridge, and returns the bridge's id. An approval must have a signature,
-   * which only the bridge can verify.
-   */
+  /** Sends an answer to the bridge, and returns its id. An approval has a signature, which the bridge verifies. */
   async answer(callId: string, answer: ApprovalRequest): Promise<string> {
     const documentId = this.#documentOf(callId);
     const bridgeId = this.#bridgeId;
@@ -89,7 +83,6 @@ export class Approvals {
     return turn?.calls.find((call) => call.callId === callId)?.documentId;
   }
 
-  /** The nonce of the document's open question; undefined without one. */
   #openNonce(documentId: string): string | undefined {
     const metadata = this.#recorder.document(documentId)?.metadata;
     return OpenNonce.safeParse(metadata?.['approval']).data?.nonce;

@@ -144,10 +144,7 @@ export class CallDesk {
     return switchMode.arguments.parse(args).mode;
   }
 
-  /**
-   * Stores a call's result, once. Later results and results of unknown calls change nothing. `switched` is the mode
-   * that the run goes on in.
-   */
+  /** Stores a call's first result; later ones change nothing. `switched` is the mode that the run goes on in. */
   settle(callId: string, result: ToolResult, switched?: RunMode): void {
     const { log, recorder, now, advance, watch } = this.#deps;
     const pending = log.findPending(callId);
@@ -316,8 +313,5 @@ const TAKEN_BACK = failure(
   'This conversation was restored from a backup of before this call ended. It may or may not have had its effect: check the state of things before you repeat it.',
 );
 
-/**
- * The most live output of one call that is shown: all that Drawbridge's own bridge sends, with its note at the end.
- * Every instance holds it in memory.
- */
+/** The most live output of one call that is shown, and held in memory: all that Drawbridge's own bridge sends. */
 const MAX_SHOWN_CHARS = OUTPUT_LIMITS.maxLiveChars + OUTPUT_LIMITS.coalesceChars;

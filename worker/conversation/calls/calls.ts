@@ -62,10 +62,7 @@ export function ownCall(
   };
 }
 
-/**
- * The calls of a complete reply as the log stores them. An upstream id that the request already contains is replaced by
- * one of ours.
- */
+/** The calls of a reply as the log stores them. An upstream id that the request has already is replaced by ours. */
 export function logCalls(
   calls: readonly ReplyCall[],
   usedIds: ReadonlySet<string>,

@@ -22,7 +22,6 @@ import { messageLookOf, steerLookOf } from './message-look.ts';
 export interface HandsOf {
   readonly account: string;
   readonly conversationId: string;
-  /** Null for a conversation without a bridge. */
   readonly bridgeId: string | null;
   readonly isPrivate: boolean;
 }
@@ -40,10 +39,7 @@ export class TunnelHands {
     this.#of = of;
   }
 
-  /**
-   * The bridge with its tools, its present context, its offers, and what it found for a request; null without a
-   * bridge, or when it never connected. A set of offers that `held` returns is not fetched again.
-   */
+  /** The bridge as it is now; null without one that ever connected. Offers that `held` returns are not fetched. */
   async look(
     held: (digest: string) => OfferSet | undefined,
     request: RunRequest | null,

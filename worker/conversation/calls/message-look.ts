@@ -6,10 +6,7 @@ import { findCalled, findMentions, type Mention } from '../../../shared/text/men
 import type { MessageLook } from '../../../shared/wire/findings.ts';
 import type { RunRequest } from '../store/rows.ts';
 
-/**
- * The mentions of the message that the run answers. A model wrote the message of a subagent: what it names is looked up
- * by calls, under the rules for calls, and not as if a person had named it.
- */
+/** The mentions of the run's message. A model's message to a subagent mentions nothing: its calls look things up. */
 export function mentionsOf({ type, messages }: RunRequest): Mention[] {
   const isOfPerson = type !== 'guest' && type !== 'subagent';
   return isOfPerson ? mentionsIn(messages.at(-1)?.content ?? '') : [];

@@ -38,10 +38,7 @@ export class Plans {
     this.#deps = deps;
   }
 
-  /**
-   * Stores and shows the plan as the person wants it, in the caller's synchronous step. An edit that changes nothing
-   * stores nothing, so a repeated request is harmless. Throws NOT_FOUND, SUPERSEDED and PLAN_CHANGED.
-   */
+  /** Stores and shows an edited plan, if it differs. Throws NOT_FOUND, SUPERSEDED and PLAN_CHANGED. */
   change(documentId: string, { version, responseId, ...edit }: PlanEdit): Plan {
     const plan = this.#find({ documentId, responseId });
     const edited = { ...plan, ...edit, todos: keepStatuses(edit.todos, plan.todos) };
@@ -52,10 +49,7 @@ export class Plans {
     return changed;
   }
 
-  /**
-   * The request as posted, or that of a run about the plan that the submission names. Throws as {@link change}, and
-   * PLAN_FINISHED.
-   */
+  /** The submission's request, about the plan that it names if any. Throws as {@link change}, and PLAN_FINISHED. */
   requestOf({
     plan: named,
     saveAs,

@@ -22,10 +22,7 @@ import type { Call, RunMode } from '../store/rows.ts';
 import { errorDocument } from '../tape/error-document.ts';
 import { reportOfCall } from './error-report.ts';
 
-/**
- * The events that end a call's `document`, which is undefined where it is lost. A failed call is followed by an `error`
- * document with number `sequence`.
- */
+/** The events that end a call's `document` (undefined: lost). A failed call adds an `error` document at `sequence`. */
 export function resultEvents(
   call: Call,
   document: Document | undefined,
@@ -74,10 +71,7 @@ function attentionEvents(documentId: string, { newlyProtected }: Metadata): Tape
   return items.length === 0 ? [] : [{ type: 'attention', documentId, items }];
 }
 
-/**
- * The events that end a document without a result of its own. `call` is given where the document belongs to a logged
- * call.
- */
+/** The events that end a document without a result of its own. `call` is its logged call, if it has one. */
 export function closingEvents(
   document: Document,
   call: Call | undefined,
@@ -109,10 +103,7 @@ export function withdrawnQuestion({ id: documentId, metadata }: Document): TapeE
 /** The part needed here of what the fold keeps of an `approval_request`. */
 const Approval = z.object({ callId: CallId });
 
-/**
- * Takes back the documents of a turn that will be asked again: those after sequence `kept`, ended or not. Errors
- * between them belong to calls of the turn before and stay.
- */
+/** Takes back a turn's documents after sequence `kept`. Errors between them belong to earlier calls and stay. */
 export function takenBack(documents: readonly Document[], kept: number): TapeEvent[] {
   return documents
     .filter(({ sequence, type }) => sequence > kept && type !== 'error')
@@ -141,10 +132,7 @@ export function boundResult(result: ToolResult, ignored?: string): ToolResult {
   };
 }
 
-/**
- * Keeps the fields that fit, in order. Bridges stay far below the limit. A result that cannot be stored would be sent
- * again for ever.
- */
+/** Keeps the fields that fit, in order: a result that cannot be stored would be sent again for ever. */
 function boundMetadata(metadata: Metadata): Metadata {
   const encoder = new TextEncoder();
   let left = RUN_LIMITS.maxResultMetadataBytes;
@@ -201,10 +189,7 @@ function endMetadata(
   }
 }
 
-/**
- * The path or command of the call. A refused call has no parsed arguments; the path or command is then in `shown`, or
- * only in the text of the arguments.
- */
+/** The path or command of the call. Of a refused call it is in `shown`, or only in the text of the arguments. */
 function textOfArgument(
   call: Call,
   tool: Tool | undefined,

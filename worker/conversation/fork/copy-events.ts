@@ -12,9 +12,7 @@ export interface Copy {
   readonly ordinal: number;
 }
 
-/**
- * The row as the copy stores it. Every event keeps its position, so a row is split in two where an event is left out.
- */
+/** The row as the copy stores it: split in two where an event is left out, because positions stay. */
 export function copyTapeRow({ position, events }: TapeRow, copy: Copy): CopiedRow[] {
   const rows: { position: number; events: TapeEvent[] }[] = [];
   let at = position;
@@ -34,10 +32,7 @@ interface CopiedRow extends TapeRow {
   readonly events: readonly TapeEvent[];
 }
 
-/**
- * Null for a lost event, and for an event of a response that is not copied: a message can wait on the tape before
- * earlier responses have finished.
- */
+/** Null for a lost event, and for an event of a response that is not copied: its message can come early on the tape. */
 function copyEvent(event: TapeEvent | Lost, copy: Copy): TapeEvent | null {
   switch (event.type) {
     case 'lost':

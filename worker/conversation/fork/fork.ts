@@ -10,16 +10,16 @@ import type {
   ForkPoint,
   ForkSource,
   PageStart,
-  StoredRow,
   TableName,
 } from '../../ports/conversation.ts';
+import { insertRow, type StoredRow } from '../../storage/statements.ts';
 import type { RunLog } from '../log/run-log.ts';
 import type { ConversationRow } from '../store/rows.ts';
 import type { RunStore } from '../store/run-statements.ts';
 import type { ConversationStore } from '../store/statements.ts';
 import { readEvents, readRequest, readStored, STEER } from '../store/stored.ts';
 import { type Copy, copyTapeRow } from './copy-events.ts';
-import { type Extent, FIRST_PAGE, writeRow } from './pages.ts';
+import { type Extent, FIRST_PAGE } from './pages.ts';
 
 /**
  * Makes `to` a copy of a conversation. Leaves an existing `to` unchanged, so the same fork can be requested again. The
@@ -29,10 +29,7 @@ export async function forkConversation(env: Env, to: Caller, source: ForkSource)
   unwrap(await conversationOf(env, to).fork(to, source));
 }
 
-/**
- * The part that a copy takes. All its runs must have finished, because rows of ended runs never change but for what
- * {@link readSteer} leaves out.
- */
+/** The part that a copy takes. Rows of ended runs never change, but for what {@link readSteer} leaves out. */
 export function extentOf(
   log: RunLog,
   store: RunStore,
@@ -96,7 +93,7 @@ export async function takePages(
       const events = table === 'tape' ? readEvents(row['body']) : [];
       // Damaged rows are copied as they are.
       if (table !== 'tape' || events.every(({ type }) => type === 'lost')) {
-        writeRow(storage.sql, table, asCopied(table, row, copy, from));
+        insertRow(storage.sql, table, asCopied(table, row, copy, from));
         continue;
       }
       for (const copied of copyTapeRow({ position: Number(row['position']), events }, copy)) {
@@ -141,10 +138,7 @@ function readRun(request: unknown, from: string) {
   return stored?.worktree === true ? { ...stored, worktree: from } : stored;
 }
 
-/**
- * A later run may have looked up the mentions of an unsent message of the last copied run. The copy looks them up
- * itself.
- */
+/** Leaves out what a later run has looked up for an unsent message: the copy looks it up itself. */
 function readSteer({ body, turns, run }: StoredRow, { ordinal }: Copy) {
   const steer = readStored(body, STEER);
   const isUnsent = turns === null && run === ordinal;

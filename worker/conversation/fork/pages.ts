@@ -1,6 +1,7 @@
 /** The stored rows of a conversation as pages that one object sends to another. */
 import { CONVERSATION_LIMITS } from '../../../shared/limits.ts';
-import type { PageStart, StoredRow, TableName, TablePage } from '../../ports/conversation.ts';
+import type { PageStart, TableName, TablePage } from '../../ports/conversation.ts';
+import type { StoredRow } from '../../storage/statements.ts';
 
 /** The part of a conversation to copy: the runs up to `ordinal`, and the tape before the position `end`. */
 export interface Extent {
@@ -42,16 +43,6 @@ export function readPage(sql: SqlStorage, { ordinal, end }: Extent, from: PageSt
     }
   }
   return { rows, next: null };
-}
-
-/** Inserts a row. The column names come from this project's own tables, so they are safe in the SQL. */
-export function writeRow(sql: SqlStorage, table: TableName, row: StoredRow): void {
-  const columns = Object.keys(row);
-  const places = columns.map(() => '?').join(', ');
-  sql.exec(
-    `insert into ${table} (${columns.join(', ')}) values (${places})`,
-    ...Object.values(row),
-  );
 }
 
 function charsOf(row: StoredRow): number {

@@ -42,10 +42,7 @@ export type Phase =
       readonly pending: readonly PendingCall[];
     };
 
-/**
- * Writes every change to the store first, in the caller's synchronous step. Holds only runs that have not ended and
- * looks up the others, so an instance costs the same however long the conversation is.
- */
+/** Writes every change to the store first, in the caller's step. Holds only runs that have not ended. */
 export class RunLog {
   readonly #store: RunStore;
   /** The runs that have not ended, in the order in which they are answered. */
@@ -223,7 +220,6 @@ export class RunLog {
     this.#change(run, { deadline });
   }
 
-  /** Adds a steer to the current run. */
   addSteer(run: Run, steer: Pick<Steer, 'content' | 'idempotency'>): void {
     const stored = { ...steer, number: this.#steerNumber + 1, run: run.ordinal, turns: null };
     this.#store.insertSteer(stored);
@@ -261,10 +257,7 @@ export class RunLog {
     this.#steers.push(stored);
   }
 
-  /**
-   * Adds the plan that a person has changed behind all that `run` has said. The run is the newest that has started, and
-   * may have finished. Replaces a change that the model has not seen.
-   */
+  /** Adds the plan that a person has changed after all that `run` has said. Replaces a change not seen by the model. */
   addPlan(run: Run, plan: PlanState): void {
     const newest = this.#store.steersBack().next().value;
     const isWaiting = newest?.run === run.ordinal && newest.turns === null && newest.plan;
@@ -332,10 +325,7 @@ export class RunLog {
     return takeovers;
   }
 
-  /**
-   * Counts an attempt that failed before followers saw anything; the next one may begin at `notBefore`. Resets the
-   * takeover count: this instance has lived to the end of an attempt.
-   */
+  /** Counts an attempt that failed unseen; the next one begins at `notBefore`. This instance lived: no takeovers. */
   countFailure(run: Run, failures: number, notBefore: number): void {
     this.#store.countFailure(run.ordinal, failures, notBefore);
     this.#change(run, { failures, notBefore, takeovers: 0 });

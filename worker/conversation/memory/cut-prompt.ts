@@ -1,7 +1,4 @@
-/**
- * Detects servers that silently leave out the part of a prompt that exceeds their window: Ollama, Z.ai (upstream facts,
- * section 2). The server's own token count shows the loss. Pure.
- */
+/** Finds servers that read only a part of a long prompt (upstream facts, 2), by their own token count. Pure. */
 import type { Usage } from '../../../shared/wire/documents.ts';
 import { CONTEXT_LENGTH_EXCEEDED } from '../../upstream/context-overflow.ts';
 import type { UpstreamMessage } from '../../upstream/request.ts';
@@ -49,10 +46,7 @@ function lengthOf({ length }: string): number {
   return length;
 }
 
-/**
- * The length with three or more equal characters counted as one: a token takes dozens of the same character, as in
- * indentation, padded tables and rulers.
- */
+/** The length with runs of equal characters counted once: a token takes dozens of them, as in padded tables. */
 function charsWithoutRuns(text: string): number {
   return text.replace(/(.)\1{2,}/gs, '$1').length;
 }

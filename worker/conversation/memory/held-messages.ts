@@ -1,6 +1,4 @@
-/**
- * Keeps the messages that the model saw last, so that the next request reads, renders and weighs only new ones.
- */
+/** Keeps the messages that the model saw last, so that the next request reads and weighs only new ones. */
 
 import type { Toolbox } from '../../../shared/tools/toolbox.ts';
 import type { Window } from '../store/rows.ts';

@@ -20,10 +20,7 @@ export function startOf(window: Window | null): RunPlace {
   return window?.from ?? { run: 1, turns: 0 };
 }
 
-/**
- * The history for the run `ordinal`. It is at most as large as what the model can hold. `toolbox` is the
- * run's.
- */
+/** The history for the run `ordinal`, at most as large as what the model can hold. `toolbox` is the run's. */
 export function readHistory(store: RunStore, ordinal: number, toolbox: Toolbox): ModelHistory {
   const window = newestWindow(store);
   return { window, sent: readSaid(store, window, startOf(window), ordinal), toolbox };

@@ -20,10 +20,7 @@ export type Listener = Pick<ModelTarget, 'takesImages' | 'contextWindow' | 'maxO
   readonly upstreamId?: string;
 };
 
-/**
- * The parts of a request besides its messages. They stay the same while the run's mode, model, rules, tools,
- * offers and the workspace's agents do: a provider's cache of the prompt begins with them.
- */
+/** The request without its messages: the same for as long as the run's settings are, for the provider's cache. */
 export interface RequestFrame extends Pick<UpstreamRequest, 'tools'> {
   readonly system: string;
   /** What a message says about another mode; undefined for the built-in words. */

@@ -47,10 +47,7 @@ export interface PreparedTurn {
   readonly request: UpstreamRequest;
   /** The ids of all calls in the request: upstreams refuse a request that has an id twice. */
   usedIds(): ReadonlySet<string>;
-  /**
-   * The report for the person where the server's own count shows that it did not read the whole request; otherwise
-   * null.
-   */
+  /** The report for the person where the server's count shows that it did not read the whole request; else null. */
   cutReport(usage: Usage | null): ErrorReport | null;
   /** The tokens of a reply whose server reported none. */
   estimate(reply: UpstreamReply): Usage;

@@ -17,10 +17,7 @@ import type { Tape } from '../tape/tape.ts';
 
 /** A message with its response, and their positions on the tape. Ordinals count from 1 without gaps. */
 export interface Exchange extends Pick<Run, 'ordinal' | 'first' | 'started' | 'last'> {
-  /**
-   * The message's present content, which may have changed since it was sent; `cancelled` for a cancelled message. Empty
-   * where the run's row is damaged.
-   */
+  /** The message's present content, and whether it is `cancelled`. Empty where the run's row is damaged. */
   readonly said: Partial<Pick<UserMessage, 'content' | 'imageCount' | 'cancelled'>>;
   /** Null where the row is lost; the positions are then unknown too. */
   readonly run: PlacedRun | null;
@@ -65,10 +62,7 @@ export function newestExchanges(source: ExchangeSources, { before, limit }: Newe
   return exchanges.reverse();
 }
 
-/**
- * Exchanges in order, at least one where there is one. `next` is the ordinal of the first exchange left out; null
- * without one.
- */
+/** Exchanges in order, at least one where there is one. `next` is the first ordinal left out; null without one. */
 export function exchangesFrom(
   source: ExchangeSources,
   { ordinal: from, until }: From,

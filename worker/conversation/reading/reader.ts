@@ -54,7 +54,6 @@ export class TapeReader {
     }
   }
 
-  /** The response of a run with its documents. */
   response(run: Run): ChatResponse {
     if (run.started === null) return this.#unstarted(run);
     const fold = new ResponseFold();
@@ -178,10 +177,7 @@ export class TapeReader {
   }
 }
 
-/**
- * The part of the tape to read for a follower of one response. Once its cursor is past the response's start, the
- * message and its edits need not be read.
- */
+/** The part of the tape to read for a follower of one response, from its message on until the cursor is past it. */
 function extentOf({ first, started, last }: Run, cursor: number): [number, number | undefined] {
   return [started !== null && started <= cursor ? started : first, last ?? undefined];
 }

@@ -1,7 +1,4 @@
-/**
- * The URLs with which the Worker asks a conversation for what RPC cannot carry: documents beyond 32 MiB, and a
- * follower's socket. This file writes and parses them.
- */
+/** The URLs for what RPC cannot carry: documents beyond 32 MiB, and a follower's socket. Written and parsed here. */
 import { parseResponseId } from '../../../shared/ids.ts';
 import { TRACE_HEADER } from '../../../shared/wire/trace.ts';
 import type { Env } from '../../env.ts';

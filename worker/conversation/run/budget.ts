@@ -28,10 +28,7 @@ export function spendingOf(run: Run, log: RunLog, last?: NewTurn): Spending {
   return { turns, windows: log.windowsOf(run), tasks: log.tasks };
 }
 
-/**
- * Undefined for a run without a budget whose limit of turns is not near. That limit counts the run's own turns, without
- * those of its subagents.
- */
+/** Undefined for a run without a budget whose limit of turns is not near. Subagents' turns do not count. */
 export function budgetState(
   run: Run,
   spending: Spending,
@@ -101,10 +98,7 @@ const ADVICE =
 /** The parent's model reads it, and cannot send a message to a subagent. */
 const SUBAGENT_ADVICE = 'Do the rest yourself, or give it to another subagent.';
 
-/**
- * Warns the model and the readers, once for each limit, that the run nears its budget. The note stays where it stands in
- * the conversation: what the model saw before does not change.
- */
+/** Warns the model and the readers, once for each limit, that the run nears its budget. The note stays in place. */
 export function reportNearBudget(run: Run, deps: BudgetDeps): void {
   const { log, recorder, conversationId } = deps;
   const sent = recorder.response?.metadata.budget?.near ?? [];

@@ -64,9 +64,7 @@ export class RunEnding {
     this.end(run, 'error', errorDocument(recorder.nextSequence, error, run.request.trace));
   }
 
-  /**
-   * Ends the current run with an error. Never throws: if the failure cannot be stored, the watchdog returns to the run.
-   */
+  /** Ends the current run with an error. Never throws: the watchdog returns to a run whose failure is not stored. */
   failOn(thrown: unknown): void {
     try {
       this.fail(reportOf(thrown));
@@ -75,10 +73,7 @@ export class RunEnding {
     }
   }
 
-  /**
-   * For a current run that ends without success: closes its open documents, with `result` as the result of its calls,
-   * and says what a debug run may leave.
-   */
+  /** For a run that ends without success: closes its documents with `result`, and says what a debug run may leave. */
   breakOff(result: ToolResult): void {
     const { log, recorder } = this.#deps;
     const calls = new Map(log.pending.map(({ call }) => [call.documentId, call]));
@@ -127,10 +122,7 @@ export class RunRows {
     this.#from = storedRows === null ? 0 : meter.rows - storedRows;
   }
 
-  /**
-   * The run's rows, including those that the end will write here and in the account: there one for each of the
-   * `models` that it asked. Call it once, before the end is stored.
-   */
+  /** The run's rows with those of its end, here and one for each of `models`. Call it once, before the end. */
   take({ ordinal }: Run, models: number): number {
     const rows = this.#meter.rows - this.#from + END_ROWS + models;
     this.#from = this.#meter.rows + END_ROWS;

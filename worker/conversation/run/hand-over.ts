@@ -60,10 +60,7 @@ export class HandOver {
     return this.#deps.arm();
   }
 
-  /**
-   * Cancels calls that ended during the hand-over: the first cancel may have reached the tunnel before them and been
-   * lost in a reset.
-   */
+  /** Cancels calls that ended during the hand-over: the first cancel may have come before them, and been lost. */
   async #cancelOvertaken(callIds: readonly string[]): Promise<void> {
     const waiting = new Set(this.#deps.log.pending.map(({ call }) => call.callId));
     const over = callIds.filter((callId) => !waiting.has(callId));

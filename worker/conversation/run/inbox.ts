@@ -60,10 +60,7 @@ export class Inbox {
     return this.#submit(ordinal, this.#settled(posted), machine);
   }
 
-  /**
-   * A message that steers has no settings of its own. Where the run that it was for has ended, it is answered with those
-   * of that run, and not with the usual ones: they could allow more.
-   */
+  /** A steering message whose run has ended is answered with that run's settings: the usual ones may allow more. */
   #settled(posted: Posted): Posted {
     const { current } = this.#deps.log;
     if (current || posted.delivery !== 'steer' || posted.ownFields.length > 0) return posted;
@@ -92,10 +89,7 @@ export class Inbox {
     return true;
   }
 
-  /**
-   * Checks the size of a request together with all open runs and steers. `replaced` is the run whose request it
-   * replaces.
-   */
+  /** Checks the size of a request with all open runs and steers. `replaced` is the run whose request it replaces. */
   #requireRoomFor(request: RunRequest, replaced?: Run): void {
     const { open, steers } = this.#deps.log;
     const beside = open.filter((run) => run !== replaced).map((run) => run.request);
@@ -130,10 +124,7 @@ export class Inbox {
     return message.responseId;
   }
 
-  /**
-   * Adds a message to the current run, which sends it with its next request to the model. A run that would have finished
-   * goes on for the message.
-   */
+  /** Adds a message to the current run's next request. A run that would have finished goes on for it. */
   #steer(run: Run, posted: Posted): string {
     const { log, recorder, conversationId, advance } = this.#deps;
     const { idempotency } = posted.request;

@@ -125,10 +125,7 @@ function reportCut(
   if (report) recorder.stream(errorDocument(recorder.nextSequence, report, trace));
 }
 
-/**
- * Schedules another attempt for a turn that failed before anything was shown: with the same model while it has attempts
- * left, or with the next model. False when neither is possible.
- */
+/** Schedules another attempt for a turn that failed unseen, with the same or the next model; false without one. */
 export function tryAgain(run: Run, answer: GatewayAnswer, deps: RunDeps): boolean {
   const { fallback } = answer;
   if (fallback !== 'at_last' && tryAnother(run, fallback, deps)) return true;
@@ -136,10 +133,7 @@ export function tryAgain(run: Run, answer: GatewayAnswer, deps: RunDeps): boolea
   return fallback === 'at_last' && tryAnother(run, fallback, deps);
 }
 
-/**
- * Switches to the next model, which answers until the end of the run. The tape stores the switch, so readers see it and
- * a crash does not lose it.
- */
+/** Switches to the next model, until the end of the run. The tape stores the switch. */
 function tryAnother(run: Run, fallback: Fallback, { log, recorder, settings }: RunDeps): boolean {
   const { model: requested, messages } = run.request;
   const said = [...messages, ...log.steers];
@@ -152,10 +146,7 @@ function tryAnother(run: Run, fallback: Fallback, { log, recorder, settings }: R
   return true;
 }
 
-/**
- * Stores the time of the next attempt, because the object may sleep until then: a later instance keeps the delay that
- * the upstream asked for. Readers learn of a wait that a person notices.
- */
+/** Stores the time of the next attempt: the object may sleep until then. Readers learn of a noticeable wait. */
 function tryLater(run: Run, { retry, reply }: GatewayAnswer, deps: RunDeps): boolean {
   const { log, now, recorder, conversationId } = deps;
   const failures = run.failures + 1;

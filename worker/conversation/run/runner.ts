@@ -28,10 +28,10 @@ import { endTurn, type ModelTurn, streamTurn, TurnAsking, tryAgain } from './mod
 import { inWantedMode } from './own-mode.ts';
 import { isEarly, type RunDeadline, stepDeadlines, timed } from './run-deadlines.ts';
 import type { RunDeps } from './run-deps.ts';
-import { compactedStep } from './steps/compact.ts';
 import { searchAtEnd } from './steps/debug-check.ts';
 import { steerStep } from './steps/looks.ts';
 import { nextStep } from './steps/next-step.ts';
+import { compactedStep } from './steps/own-steps.ts';
 import { EMPTY_TURN, turnOf } from './steps/own-turn.ts';
 import type { OwnTurn, Step } from './steps/step.ts';
 import { worksInOwnTree } from './steps/worktree.ts';

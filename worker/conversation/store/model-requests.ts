@@ -31,7 +31,7 @@ export function readModelRequests(sql: Sql, after: number, through: number): Mod
   return Array.from(rows, ({ run, model, usage, at_ms }) => ({
     run,
     model,
-    usage: readStored(usage, { schema: Usage }) as Usage | null,
+    usage: readStored(usage, Usage),
     atMs: at_ms,
   }));
 }
@@ -43,10 +43,7 @@ interface RequestRow extends Record<string, SqlStorageValue> {
   at_ms: number | null;
 }
 
-/**
- * The requests by day and model. Leaves out those before `sinceMs`. A response counts for the model of its last turn.
- * `nowMs` stands for the time of a run's summary.
- */
+/** The requests by day and model since `sinceMs`. `nowMs` stands for the time of a run's summary. */
 export function entriesOf(
   requests: readonly ModelRequest[],
   sinceMs: number,

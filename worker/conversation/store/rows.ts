@@ -1,4 +1,5 @@
-/** The stored rows of a conversation as types. */
+/** The stored rows of a conversation: their types, and the schemas of the parts that are checked whole. */
+import * as z from 'zod';
 import type { AgentStatus } from '../../../shared/api/conversations.ts';
 import type {
   ChatMessage,
@@ -9,10 +10,10 @@ import type {
 } from '../../../shared/api/requests.ts';
 import type { ToolSelection } from '../../../shared/tools/selection.ts';
 import type { ClientTool } from '../../../shared/tools/toolbox.ts';
-import type { ClosedWorktree } from '../../../shared/tools/worktree.ts';
+import { ClosedWorktree } from '../../../shared/tools/worktree.ts';
 import type { RunBudget } from '../../../shared/wire/budget.ts';
 import type { ModeDefinition } from '../../../shared/wire/definitions.ts';
-import type { Todo, Usage } from '../../../shared/wire/documents.ts';
+import { Metadata, Todo, Usage } from '../../../shared/wire/documents.ts';
 import type { TapeEvent } from '../../../shared/wire/events.ts';
 import type { Attachment, Findings } from '../../../shared/wire/findings.ts';
 import type { Mode } from '../../../shared/wire/modes.ts';
@@ -28,9 +29,7 @@ export interface ConversationRow {
   readonly created: string;
   readonly title: string;
   readonly archived: boolean;
-  /**
-   * Created for one answer: the account does not list the conversation, and it is deleted some time after the answer.
-   */
+  /** Created for one answer: not in the account's list, and deleted some time after the answer. */
   readonly ephemeral: boolean;
   /** Hours after the last answer until the text is deleted. Null where the conversation is not private. */
   readonly deleteAfterHours: number | null;
@@ -47,10 +46,8 @@ export interface ConversationRow {
   readonly parent?: Parent | undefined;
 }
 
-export interface Parent {
-  readonly conversationId: string;
-  readonly callId: string;
-}
+export const Parent = z.object({ conversationId: z.string(), callId: z.string() });
+export type Parent = z.infer<typeof Parent>;
 
 /** The stored part of an agent. */
 export interface AgentRow {
@@ -64,33 +61,37 @@ export interface AgentRow {
 }
 
 /** The close of a worktree after a run that ended without one. It belongs to no run. */
-export interface WorktreeClosing {
-  readonly callId: string;
+export const WorktreeClosing = z.object({
+  callId: z.string(),
   /** Absent until the bridge has answered; null where it could not close the worktree. */
-  readonly closed?: ClosedWorktree | null | undefined;
-}
+  closed: ClosedWorktree.nullable().optional(),
+});
+export type WorktreeClosing = z.infer<typeof WorktreeClosing>;
 
-/** The settings of an agent, which hold for all its runs. */
-export interface AgentSettings {
-  readonly webhook?: AgentWebhook | undefined;
-  /** Set for an agent that works in a worktree of its own. */
-  readonly worktree?: RunWorktree | undefined;
-}
+const AgentWebhook = z.object({
+  url: z.string(),
+  /** `whsec_` and base64. */
+  secret: z.string(),
+  /** Set once the receiver has answered 410. */
+  isGone: z.boolean().optional(),
+});
+export type AgentWebhook = z.infer<typeof AgentWebhook>;
 
 /** How a worktree begins and ends (shared/tools/worktree.ts). */
-export interface RunWorktree {
-  readonly branch?: string | undefined;
-  readonly base?: string | undefined;
-  readonly commit: boolean;
-}
+const RunWorktree = z.object({
+  branch: z.string().optional(),
+  base: z.string().optional(),
+  commit: z.boolean(),
+});
+export type RunWorktree = z.infer<typeof RunWorktree>;
 
-export interface AgentWebhook {
-  readonly url: string;
-  /** `whsec_` and base64. */
-  readonly secret: string;
-  /** Set once the receiver has answered 410. */
-  readonly isGone?: boolean | undefined;
-}
+/** The settings of an agent, which hold for all its runs. */
+export const AgentSettings = z.object({
+  webhook: AgentWebhook.optional(),
+  /** Set for an agent that works in a worktree of its own. */
+  worktree: RunWorktree.optional(),
+});
+export type AgentSettings = z.infer<typeof AgentSettings>;
 
 /** Stands for a damaged event. */
 export interface Lost {
@@ -175,17 +176,18 @@ export interface RequestFields extends RunMode {
   readonly createdMs: number;
 }
 
-export interface SubagentRole {
-  readonly type: string;
+export const SubagentRole = z.object({
+  type: z.string(),
   /** 1 for a subagent of a conversation that is none itself. */
-  readonly depth: number;
+  depth: z.int(),
   /** How many subagents its run may start, with those below them. */
-  readonly mayStart: number;
+  mayStart: z.int(),
   /** Set below an agent that works in the background. */
-  readonly isUnattended?: true | undefined;
+  isUnattended: z.literal(true).optional(),
   /** The workspace's file that defines the type, as the parent's run began. Absent for a built-in type. */
-  readonly definition?: { readonly path: string; readonly text: string } | undefined;
-}
+  definition: z.object({ path: z.string(), text: z.string() }).optional(),
+});
+export type SubagentRole = z.infer<typeof SubagentRole>;
 
 /** The bridge as it was when the run started. A run without a bridge has null instead. */
 export interface Machine {
@@ -214,10 +216,7 @@ export interface Run {
   readonly machine: Machine | null;
   /** Takeovers since the last completed turn. */
   readonly takeovers: number;
-  /**
-   * Epoch milliseconds until which its calls may take longer than usual, because a person is or was asked; otherwise
-   * null.
-   */
+  /** Epoch milliseconds until which calls may take longer, because a person is or was asked; otherwise null. */
   readonly deadline: number | null;
   /** Attempts at the next turn that failed before followers saw anything. */
   readonly failures: number;
@@ -237,21 +236,22 @@ export type NewRun = Omit<
 >;
 
 /** A tool call of a turn. Drawbridge makes `callId`; the transcript sends the upstream its own `upstreamId`. */
-export interface Call {
-  readonly callId: string;
-  readonly upstreamId: string;
-  readonly documentId: string;
+export const Call = z.object({
+  callId: z.string(),
+  upstreamId: z.string(),
+  documentId: z.string(),
   /** The name that the model used. */
-  readonly name: string;
-  readonly rawArguments: string;
+  name: z.string(),
+  rawArguments: z.string(),
   /** Null when the call must not run; `problem` then says why. */
-  readonly arguments: Readonly<Record<string, unknown>> | null;
-  readonly problem?: string | undefined;
+  arguments: Metadata.nullable(),
+  problem: z.string().optional(),
   /** The arguments that the tool does not know, as text for the model. */
-  readonly ignored?: string | undefined;
+  ignored: z.string().optional(),
   /** Unknown fields of the upstream's call, which the transcript sends back. */
-  readonly extra?: Readonly<Record<string, unknown>> | undefined;
-}
+  extra: Metadata.optional(),
+});
+export type Call = z.infer<typeof Call>;
 
 /** One complete reply of the model. */
 export interface Turn {
@@ -287,10 +287,7 @@ export type SentResult = ToolResult & {
   readonly wholeChars?: number;
 };
 
-/**
- * A message that steers a current run; a person's change of the plan, during a run or afterwards; another mode that a person
- * has let the run switch to; or a note.
- */
+/** What a run takes in after its message: words, a person's change of the plan, another mode, or a note. */
 export interface Steer {
   readonly number: number;
   readonly run: number;
@@ -317,57 +314,55 @@ export interface RunEnd {
   readonly last: number;
 }
 
-/**
- * Where the messages sent word for word begin once a conversation has outgrown its model. The turns stay stored unchanged.
- * Windows are appended and never changed; the newest one applies.
- */
-export interface Window {
+/** Where the messages sent word for word begin in a long conversation. The newest one applies; none changes. */
+export interface Window extends NewWindow {
   readonly number: number;
   /** The run that made the window and whose usage includes it. */
   readonly run: number;
-  /** Where the messages sent word for word begin: in this run, after so many of its turns. Everything before is in `digest`. */
-  readonly from: { readonly run: number; readonly turns: number };
-  /** Turns up to this number are sent without their calls' results; 0 for none. */
-  readonly prunedThrough: number;
-  /** Null while only results are left out. */
-  readonly digest: Digest | null;
-  /** The model that was asked for a summary; undefined where none was, and in rows of earlier versions. */
-  readonly model?: string | undefined;
-  /** The usage of the summary; null where none was made or none was reported. */
-  readonly usage: Usage | null;
-  /** Set when a summary was requested and the model server reported no tokens for it. */
-  readonly isUnreported?: true | undefined;
-  /** Set together with `isUnreported`. */
-  readonly estimate?: Usage | undefined;
-  readonly scale: WindowScale;
 }
-
-/** The measured sizes at the time when a window was made. */
-export interface WindowScale {
-  /** The number of the newest turn then, 0 for none. Later turns were measured under this window. */
-  readonly since: number;
-  /** Tokens per UTF-16 unit of a request. */
-  readonly tokensPerChar: number;
-  /**
-   * Set once a model refused a request that should have fitted: `chars` is the UTF-16 units that are now assumed to
-   * fit.
-   */
-  readonly refused: { readonly model: string; readonly chars: number } | null;
-}
-
-/** A window that is not in the log yet. */
-export type NewWindow = Omit<Window, 'number' | 'run'>;
 
 /** What the model gets in place of everything before a window. */
-export interface Digest {
+const Digest = z.object({
   /** The model's summary; where it failed, a list of what was done. */
-  readonly summary: string;
+  summary: z.string(),
   /** The user's own words, oldest first. */
-  readonly words: readonly string[];
+  words: z.array(z.string()),
   /** The newest plan, as Markdown. */
-  readonly plan: string | null;
+  plan: z.string().nullable(),
   /** The list of todos at that place. */
-  readonly todos: readonly Todo[];
+  todos: z.array(Todo),
   /** The texts of skills and commands that were activated before. Absent in rows of earlier versions. */
-  readonly skills?: readonly { readonly name: string; readonly text: string }[];
-}
+  skills: z.array(z.object({ name: z.string(), text: z.string() })).optional(),
+});
+export type Digest = z.infer<typeof Digest>;
+
+/** The measured sizes at the time when a window was made. */
+const WindowScale = z.object({
+  /** The number of the newest turn then, 0 for none. Later turns were measured under this window. */
+  since: z.int(),
+  /** Tokens per UTF-16 unit of a request. */
+  tokensPerChar: z.number(),
+  /** Set once a model refused a request that should have fitted: `chars` are assumed to fit now. */
+  refused: z.object({ model: z.string(), chars: z.number() }).nullable(),
+});
+export type WindowScale = z.infer<typeof WindowScale>;
+
+/** A window that is not in the log yet. */
+export const NewWindow = z.object({
+  /** Where the messages sent word for word begin: in this run, after so many of its turns. Everything before is in `digest`. */
+  from: z.object({ run: z.int(), turns: z.int() }),
+  /** Turns up to this number are sent without their calls' results; 0 for none. */
+  prunedThrough: z.int(),
+  /** Null while only results are left out. */
+  digest: Digest.nullable(),
+  /** The model that was asked for a summary; undefined where none was, and in rows of earlier versions. */
+  model: z.string().optional(),
+  /** The usage of the summary; null where none was made or none was reported. */
+  usage: Usage.nullable(),
+  /** Set when a summary was requested and the model server reported no tokens for it. */
+  isUnreported: z.literal(true).optional(),
+  /** Set together with `isUnreported`. */
+  estimate: Usage.optional(),
+  scale: WindowScale,
+});
+export type NewWindow = z.infer<typeof NewWindow>;

@@ -1,18 +1,19 @@
-import type { OfferSet } from '../../../shared/wire/offer.ts';
+import { OfferSet } from '../../../shared/wire/offer.ts';
 import type { PlanState } from '../../../shared/wire/plans.ts';
 import type { Sql } from '../../storage/row-meter.ts';
+import { firstRow, insertRow, type StoredRow, updateRows } from '../../storage/statements.ts';
 import { type ModelRequest, readModelRequests } from './model-requests.ts';
-import type { NewRun, Run, RunEnd, RunRequest, RunStatus, Steer, Window } from './rows.ts';
 import {
-  MACHINE,
-  OFFERS,
-  RUN_END,
-  readRequest,
-  readStored,
-  STEER,
-  type StoredMachine,
-  WINDOW,
-} from './stored.ts';
+  type NewRun,
+  NewWindow,
+  type Run,
+  type RunEnd,
+  type RunRequest,
+  type RunStatus,
+  type Steer,
+  type Window,
+} from './rows.ts';
+import { MACHINE, RUN_END, readRequest, readStored, STEER, type StoredMachine } from './stored.ts';
 import { TurnStore } from './turn-statements.ts';
 
 /** A started run as its own row has it. Its end may be in the row of its last turn instead. */
@@ -26,10 +27,7 @@ export interface StoredMessageKey {
   readonly digest: string;
 }
 
-/**
- * The named statements of a conversation's runs. All are synchronous: writes without an await between them are atomic.
- * None reads more than it returns, however long the conversation is.
- */
+/** The synchronous statements of a conversation's runs. None reads more than it returns. */
 export class RunStore {
   readonly turns: TurnStore;
   readonly #sql: Sql;
@@ -42,37 +40,29 @@ export class RunStore {
   }
 
   insertRun(run: NewRun): void {
-    this.#sql.exec(
-      'insert into runs (ordinal, status, first, started, request, machine, first_turn) values (?, ?, ?, ?, ?, ?, ?)',
-      run.ordinal,
-      run.status,
-      run.first,
-      run.started,
-      JSON.stringify(run.request),
-      this.#storeMachine(run),
-      run.firstTurn,
-    );
+    const { ordinal, status, first, started, firstTurn } = run;
+    const [request, machine] = [JSON.stringify(run.request), this.#storeMachine(run)];
+    const placed = { ordinal, status, first, started, first_turn: firstTurn };
+    insertRow(this.#sql, 'runs', { ...placed, request, machine });
   }
 
   startRun(run: Run): void {
     const { ordinal, started, firstTurn } = run;
-    this.#sql.exec(
-      "update runs set status = 'running', started = ?, machine = ?, first_turn = ? where ordinal = ?",
-      started,
-      this.#storeMachine(run),
-      firstTurn,
-      ordinal,
-    );
+    const machine = this.#storeMachine(run);
+    this.#update(ordinal, { status: 'running', started, machine, first_turn: firstTurn });
+  }
+
+  #update(ordinal: number, changed: Readonly<StoredRow>): void {
+    updateRows(this.#sql, 'runs', changed, 'where ordinal = ?', ordinal);
   }
 
   /** The set with this digest, if a run of this conversation was offered it. */
   readOffers(digest: string): OfferSet | undefined {
     const known = this.#offers.get(digest);
     if (known) return known;
-    const [row] = this.#sql
-      .exec<{ body: string }>('select body from offers where digest = ?', digest)
-      .toArray();
-    const set = row && readStored(row.body, OFFERS);
+    const query = 'select body from offers where digest = ?';
+    const row = firstRow<{ body: string }>(this.#sql, query, digest);
+    const set = row && readStored(row.body, OfferSet);
     if (set) this.#offers.set(digest, set);
     return set ?? undefined;
   }
@@ -83,60 +73,40 @@ export class RunStore {
     const { offers, ...rest } = machine;
     const { digest } = offers;
     if (!this.readOffers(digest)) {
-      this.#sql.exec(
-        'insert into offers (run, digest, body) values (?, ?, ?)',
-        ordinal,
-        digest,
-        JSON.stringify(offers),
-      );
+      insertRow(this.#sql, 'offers', { run: ordinal, digest, body: JSON.stringify(offers) });
       this.#offers.set(digest, offers);
     }
     return JSON.stringify({ ...rest, offers: digest } satisfies StoredMachine);
   }
 
   countTakeover(ordinal: number, takeovers: number): void {
-    this.#sql.exec('update runs set takeovers = ? where ordinal = ?', takeovers, ordinal);
+    this.#update(ordinal, { takeovers });
   }
 
   countFailure(ordinal: number, failures: number, notBefore: number): void {
-    this.#sql.exec(
-      'update runs set failures = ?, not_before = ?, takeovers = 0 where ordinal = ?',
-      failures,
-      notBefore,
-      ordinal,
-    );
+    this.#update(ordinal, { failures, not_before: notBefore, takeovers: 0 });
   }
 
   /** Resets `takeovers` and `failures` after a completed turn. */
   clearTroubles(ordinal: number): void {
-    this.#sql.exec('update runs set takeovers = 0, failures = 0 where ordinal = ?', ordinal);
+    this.#update(ordinal, { takeovers: 0, failures: 0 });
   }
 
   setDeadline(ordinal: number, deadline: number): void {
-    this.#sql.exec('update runs set deadline = ? where ordinal = ?', deadline, ordinal);
+    this.#update(ordinal, { deadline });
   }
 
   /** Replaces the request of a run that has not started. */
   updateRequest(ordinal: number, request: RunRequest): void {
-    this.#sql.exec(
-      'update runs set request = ? where ordinal = ?',
-      JSON.stringify(request),
-      ordinal,
-    );
+    this.#update(ordinal, { request: JSON.stringify(request) });
   }
 
   updateMachine(run: Pick<Run, 'ordinal' | 'machine'>): void {
-    const machine = this.#storeMachine(run);
-    this.#sql.exec('update runs set machine = ? where ordinal = ?', machine, run.ordinal);
+    this.#update(run.ordinal, { machine: this.#storeMachine(run) });
   }
 
   endRun(ordinal: number, { status, last }: RunEnd): void {
-    this.#sql.exec(
-      'update runs set status = ?, last = ?, takeovers = 0 where ordinal = ?',
-      status,
-      last,
-      ordinal,
-    );
+    this.#update(ordinal, { status, last, takeovers: 0 });
   }
 
   /** The ordinal of the newest run, also where its row is damaged or lost; 0 when there is none. */
@@ -187,13 +157,8 @@ export class RunStore {
 
   /** The start of the run that was running at this position of the tape; null without one. */
   readStartBefore(position: number): number | null {
-    const [row] = this.#sql
-      .exec<{ started: number }>(
-        'select started from runs where started <= ? order by ordinal desc limit 1',
-        position,
-      )
-      .toArray();
-    return row?.started ?? null;
+    const query = 'select started from runs where started <= ? order by ordinal desc limit 1';
+    return firstRow<{ started: number }>(this.#sql, query, position)?.started ?? null;
   }
 
   /**
@@ -201,26 +166,25 @@ export class RunStore {
    * the next run started. All these runs must have finished. Messages of later runs can stand before it.
    */
   readEnd(ordinal: number): number {
-    if (ordinal === 0) return 0;
-    const [next] = this.#sql
-      .exec<{ started: number }>(
-        'select started from runs where ordinal > ? and started is not null order by ordinal limit 1',
-        ordinal,
-      )
-      .toArray();
-    return next?.started ?? Number.MAX_SAFE_INTEGER;
+    return ordinal === 0 ? 0 : (this.#startAfter(ordinal) ?? Number.MAX_SAFE_INTEGER);
+  }
+
+  /** Where the next run that has started begins; undefined without one. */
+  #startAfter(ordinal: number): number | undefined {
+    const query =
+      'select started from runs where ordinal > ? and started is not null order by ordinal limit 1';
+    return firstRow<{ started: number }>(this.#sql, query, ordinal)?.started;
   }
 
   /** The newest run from `ordinal` on that executes a plan, and has started; null without one. */
   readExecution(ordinal: number): { readonly ordinal: number; readonly plan: PlanState } | null {
-    const [row] = this.#sql
-      .exec<{ ordinal: number; request: string }>(
-        `select ordinal, request from runs where ordinal >= ? and started is not null
-         and case when json_valid(request) then request -> '$.plan' is not null end
-         order by ordinal desc limit 1`,
-        ordinal,
-      )
-      .toArray();
+    const row = firstRow<{ ordinal: number; request: string }>(
+      this.#sql,
+      `select ordinal, request from runs where ordinal >= ? and started is not null
+       and case when json_valid(request) then request -> '$.plan' is not null end
+       order by ordinal desc limit 1`,
+      ordinal,
+    );
     const request = row && readRequest(row.request);
     const plan = request && 'plan' in request ? request.plan : undefined;
     return row && plan ? { ordinal: row.ordinal, plan } : null;
@@ -278,18 +242,10 @@ export class RunStore {
     return { ...run, machine: offers ? { ...machine, offers } : machine };
   }
 
-  /**
-   * Repairs a run without an end behind which another run has started: the row of its end is damaged, and it ended no
-   * later than the next run's start.
-   */
+  /** Repairs a run whose stored end is damaged: it ended no later than the next run's start. */
   #endedAnyway(run: Run): Run {
-    const [next] = this.#sql
-      .exec<{ started: number }>(
-        'select started from runs where ordinal > ? and started is not null order by ordinal limit 1',
-        run.ordinal,
-      )
-      .toArray();
-    return next ? { ...run, status: 'error', last: next.started, isDamaged: true } : run;
+    const last = this.#startAfter(run.ordinal);
+    return last === undefined ? run : { ...run, status: 'error', last, isDamaged: true };
   }
 
   /** What the runs after `after`, up to `through`, have asked of models. */
@@ -298,13 +254,7 @@ export class RunStore {
   }
 
   insertSteer({ number, run, turns, ...body }: Steer): void {
-    this.#sql.exec(
-      'insert into steers (number, run, turns, body) values (?, ?, ?, ?)',
-      number,
-      run,
-      turns,
-      JSON.stringify(body),
-    );
+    insertRow(this.#sql, 'steers', { number, run, turns, body: JSON.stringify(body) });
   }
 
   updateSteer({ number, run: _, turns: __, ...body }: Steer): void {
@@ -331,12 +281,7 @@ export class RunStore {
   }
 
   insertWindow({ number, run, ...body }: Window): void {
-    this.#sql.exec(
-      'insert into windows (number, run, body) values (?, ?, ?)',
-      number,
-      run,
-      JSON.stringify(body),
-    );
+    insertRow(this.#sql, 'windows', { number, run, body: JSON.stringify(body) });
   }
 
   /** The number of the newest window; 0 when there is none. */
@@ -352,17 +297,14 @@ export class RunStore {
       'select number, run, body from windows order by number desc',
     );
     for (const { body, ...keys } of rows) {
-      const window = readStored(body, WINDOW);
+      const window = readStored(body, NewWindow);
       if (window) yield { ...keys, ...window };
     }
     return undefined;
   }
 }
 
-/**
- * The SQL condition for rows of the runs from `run` on. Rows are appended in the order of their runs, so the newest are
- * found from the end without reading the others.
- */
+/** The SQL condition for rows of the runs from `run` on, found from the end without reading the others. */
 function ofRunsFrom(table: 'steers' | 'windows' | 'offers', run: string): string {
   return `number > coalesce((select number from ${table} where run < ${run} order by number desc limit 1), 0)`;
 }
@@ -415,10 +357,7 @@ function valueIn(column: 'request' | 'body', operator: '->' | '->>', name: 'key'
   return `case when json_valid(${column}) then ${column} ${operator} '$.idempotency.${name}' end`;
 }
 
-/**
- * A row that can be read is trusted, because Drawbridge wrote it: the cast names what {@link RunStore.insertRun}
- * stored.
- */
+/** A row that can be read is trusted: the cast names what {@link RunStore.insertRun} stored. */
 function parseStarted(row: StartedRow): StartedRun {
   const request = readRequest(row.request);
   const machine = row.machine === null ? null : readStored(row.machine, MACHINE);

@@ -3,10 +3,18 @@ import { AgentStatus } from '../../../shared/api/conversations.ts';
 import type { TapeEvent } from '../../../shared/wire/events.ts';
 import { migrate, openStored } from '../../storage/migrations.ts';
 import { RowMeter, type Sql } from '../../storage/row-meter.ts';
-import type { AgentRow, ConversationRow, Parent, TapeRow } from './rows.ts';
+import { firstRow, insertRow, updateRows } from '../../storage/statements.ts';
+import {
+  type AgentRow,
+  AgentSettings,
+  type ConversationRow,
+  Parent,
+  type TapeRow,
+  WorktreeClosing,
+} from './rows.ts';
 import { RunStore } from './run-statements.ts';
 import { MIGRATIONS } from './schema.ts';
-import { AGENT_SETTINGS, PARENT, readEvents, readStored, WORKTREE_CLOSING } from './stored.ts';
+import { readEvents, readStored } from './stored.ts';
 import { titleOf } from './title.ts';
 
 /** The fields of a conversation that can change. */
@@ -28,40 +36,23 @@ export class ConversationStore {
   /** The conversation; null where nothing is stored, or only part of a copy. */
   readConversation(): ConversationRow | null {
     if (!openStored(this.#uncounted, MIGRATIONS)) return null;
-    const [row] = this.#sql
-      .exec<StoredConversation>(
-        `select id, owner, bridge, created, title, archived, ephemeral, title_attempts, agent_status, agent_told, agent,
-           agent_closing, parent, delete_after, deleted
-         from conversation`,
-      )
-      .toArray();
+    const row = firstRow<StoredConversation>(this.#sql, 'select * from conversation');
     if (!row) return null;
     const deleteAfterHours = row.delete_after;
     const deletedMs = row.deleted ?? undefined;
     const title = String(row.title ?? titleOf(this.#firstMessage()));
     const created = Number.isNaN(Date.parse(row.created)) ? UNKNOWN_TIME : row.created;
     const { id, owner, bridge, title_attempts: titleAttempts } = row;
-    const flags = { archived: row.archived === 1, ephemeral: row.ephemeral === 1 };
     const status = readStatus(row.agent_status);
-    const settings = readStored(row.agent, AGENT_SETTINGS) ?? {};
-    const closing = readStored(row.agent_closing, WORKTREE_CLOSING) ?? undefined;
+    const settings = readStored(row.agent, AgentSettings) ?? {};
+    const closing = readStored(row.agent_closing, WorktreeClosing) ?? undefined;
     const listed = readStatus(row.agent_told);
     const agent = status ? { settings, status, listed, closing } : undefined;
     const parent =
-      row.parent === null ? undefined : (readStored(row.parent, PARENT) ?? LOST_PARENT);
-    const privacy = { deleteAfterHours, deletedMs };
-    return {
-      id,
-      owner,
-      bridge,
-      created,
-      title,
-      ...flags,
-      ...privacy,
-      titleAttempts,
-      agent,
-      parent,
-    };
+      row.parent === null ? undefined : (readStored(row.parent, Parent) ?? LOST_PARENT);
+    const flags = { archived: row.archived === 1, ephemeral: row.ephemeral === 1 };
+    const named = { id, owner, bridge, created, title, titleAttempts };
+    return { ...named, ...flags, deleteAfterHours, deletedMs, agent, parent };
   }
 
   /** Creates the tables. A copy needs them before its conversation row, which is written last. */
@@ -71,51 +62,38 @@ export class ConversationStore {
 
   create(row: ConversationRow): void {
     this.prepare();
-    this.#sql.exec(
-      `insert into conversation
-         (id, owner, bridge, created, title, archived, ephemeral, title_attempts, agent_status, agent, parent,
-          delete_after, deleted)
-       values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-      row.id,
-      row.owner,
-      row.bridge,
-      row.created,
-      row.title,
-      row.archived ? 1 : 0,
-      row.ephemeral ? 1 : 0,
-      row.titleAttempts,
-      row.agent?.status ?? null,
-      row.agent ? JSON.stringify(row.agent.settings) : null,
-      row.parent ? JSON.stringify(row.parent) : null,
-      row.deleteAfterHours,
-      row.deletedMs ?? null,
-    );
+    const { id, owner, bridge, created, title } = row;
+    insertRow(this.#sql, 'conversation', {
+      ...{ id, owner, bridge, created, title },
+      archived: row.archived ? 1 : 0,
+      ephemeral: row.ephemeral ? 1 : 0,
+      title_attempts: row.titleAttempts,
+      agent_status: row.agent?.status ?? null,
+      agent: row.agent ? JSON.stringify(row.agent.settings) : null,
+      parent: row.parent ? JSON.stringify(row.parent) : null,
+      delete_after: row.deleteAfterHours,
+      deleted: row.deletedMs ?? null,
+    });
   }
 
   /** Stores the fields that can change. */
   describe({ title, archived, titleAttempts }: Description): void {
-    this.#sql.exec(
-      'update conversation set title = ?, archived = ?, title_attempts = ?',
-      title,
-      archived ? 1 : 0,
-      titleAttempts,
-    );
+    const changed = { title, archived: archived ? 1 : 0, title_attempts: titleAttempts };
+    updateRows(this.#sql, 'conversation', changed);
   }
 
   /** Stores what an agent's row has. */
   saveAgent({ settings, status, listed, closing }: AgentRow): void {
-    this.#sql.exec(
-      'update conversation set agent = ?, agent_status = ?, agent_told = ?, agent_closing = ?',
-      ...[JSON.stringify(settings), status, listed, closing ? JSON.stringify(closing) : null],
-    );
+    updateRows(this.#sql, 'conversation', {
+      agent: JSON.stringify(settings),
+      agent_status: status,
+      agent_told: listed,
+      agent_closing: closing ? JSON.stringify(closing) : null,
+    });
   }
 
   appendTape(position: number, events: readonly TapeEvent[]): void {
-    this.#sql.exec(
-      'insert into tape (position, body) values (?, ?)',
-      position,
-      JSON.stringify(events),
-    );
+    insertRow(this.#sql, 'tape', { position, body: JSON.stringify(events) });
   }
 
   /** The row that contains `position`, or the last one before it. */

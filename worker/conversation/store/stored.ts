@@ -2,29 +2,25 @@
 import * as z from 'zod';
 import { parsePruned } from '../../../shared/text/json.ts';
 import { JSON_LIMITS } from '../../../shared/text/limits.ts';
-import { ClosedWorktree } from '../../../shared/tools/worktree.ts';
 import { RunBudget } from '../../../shared/wire/budget.ts';
 import { ModeDefinition } from '../../../shared/wire/definitions.ts';
-import { Metadata, TaskSpent, Todo, Usage } from '../../../shared/wire/documents.ts';
+import { Metadata, Usage } from '../../../shared/wire/documents.ts';
 import { TapeEvent, widthOf } from '../../../shared/wire/events.ts';
 import { Findings } from '../../../shared/wire/findings.ts';
 import { Mode } from '../../../shared/wire/modes.ts';
-import { OfferSet } from '../../../shared/wire/offer.ts';
 import { PlanState } from '../../../shared/wire/plans.ts';
 import { MachineContext } from '../../../shared/wire/tunnel.ts';
 import { UndoFields } from '../../../shared/wire/undo.ts';
-import type {
-  AgentSettings,
-  Lost,
-  Machine,
-  Parent,
-  RunEnd,
-  RunRequest,
-  SentResult,
-  Steer,
-  Turn,
-  Window,
-  WorktreeClosing,
+import {
+  Call,
+  type Lost,
+  type Machine,
+  type NewTurn,
+  type RunEnd,
+  type RunRequest,
+  type SentResult,
+  type Steer,
+  SubagentRole,
 } from './rows.ts';
 
 /**
@@ -32,10 +28,10 @@ import type {
  * nested too deeply are left out. The schemas check only what the code would fail on, and nothing that is slow to check
  * or may differ between versions.
  */
-export function readStored<Stored>(json: unknown, shape: StoredShape<Stored>): Stored | null {
+export function readStored<Stored>(json: unknown, schema: z.ZodType<Stored>): Stored | null {
   const value = parse(json);
   // The value itself: the schema would drop fields that a later version has added.
-  return shape.schema.safeParse(value).success ? (value as Stored) : null;
+  return schema.safeParse(value).success ? (value as Stored) : null;
 }
 
 /** A stored request. Its fields say its type, and not the row's `type`: rows of earlier versions have none. */
@@ -54,11 +50,9 @@ function typeOf(stored: RunRequest): RunRequest['type'] {
   return 'subagent' in stored ? 'subagent' : 'message';
 }
 
-/** A schema that proves a cast. */
-interface StoredShape<Stored> {
-  readonly schema: z.ZodType;
-  /** Never set: it ties the type to its schema. */
-  readonly of?: Stored;
+/** Has a schema prove a cast to a type that it checks less of. */
+function provesStored<Stored>(schema: z.ZodType): z.ZodType<Stored> {
+  return schema as z.ZodType<Stored>;
 }
 
 /** The events of a tape row, with a {@link Lost} for each damaged event, or one for the whole row. */
@@ -121,12 +115,8 @@ const Place = z.object({
 
 const RUN_MODE = z.object({ mode: Mode, own: ModeDefinition.optional() });
 
-export const PARENT: StoredShape<Parent> = {
-  schema: z.object({ conversationId: z.string(), callId: z.string() }),
-};
-
-const REQUEST: StoredShape<RunRequest> = {
-  schema: RUN_MODE.extend({
+const REQUEST = provesStored<RunRequest>(
+  RUN_MODE.extend({
     model: z.string(),
     wantedMode: z.object({ name: z.string(), isModelOpen: z.boolean() }).optional(),
     questions: z.object({ afterSeconds: z.number(), otherwise: z.string().optional() }).optional(),
@@ -159,15 +149,7 @@ const REQUEST: StoredShape<RunRequest> = {
       .optional(),
     budget: RunBudget.optional(),
     plan: PlanState.optional(),
-    subagent: z
-      .object({
-        type: z.string(),
-        depth: z.int(),
-        mayStart: z.int(),
-        isUnattended: z.literal(true).optional(),
-        definition: z.object({ path: z.string(), text: z.string() }).optional(),
-      })
-      .optional(),
+    subagent: SubagentRole.optional(),
     planFile: z.string().optional(),
     save: z.object({ path: z.string(), contents: z.string() }).optional(),
     undo: UndoFields.extend({ preview: z.boolean() }).optional(),
@@ -177,80 +159,50 @@ const REQUEST: StoredShape<RunRequest> = {
     trace: z.string().optional(),
     createdMs: z.number().max(MAX_DATE_MS),
   }),
-};
-
-export const AGENT_SETTINGS: StoredShape<AgentSettings> = {
-  schema: z.object({
-    webhook: z
-      .object({ url: z.string(), secret: z.string(), isGone: z.boolean().optional() })
-      .optional(),
-    worktree: z
-      .object({ branch: z.string().optional(), base: z.string().optional(), commit: z.boolean() })
-      .optional(),
-  }),
-};
-
-export const WORKTREE_CLOSING: StoredShape<WorktreeClosing> = {
-  schema: z.object({ callId: z.string(), closed: ClosedWorktree.nullable().optional() }),
-};
+);
 
 /** A machine as stored: `offers` is the digest of a set that has its own row, because many runs share it. */
 export type StoredMachine = Omit<Machine, 'offers'> & { readonly offers?: string };
 
-export const MACHINE: StoredShape<StoredMachine> = {
-  schema: z.object({
+export const MACHINE = provesStored<StoredMachine>(
+  z.object({
     tools: z.array(z.string()),
     context: MachineContext,
     offers: z.string().optional(),
     findings: Findings.optional(),
     isInWorktree: z.boolean().optional(),
   }),
-};
+);
 
-export const OFFERS: StoredShape<OfferSet> = { schema: OfferSet };
-
-export const RUN_END: StoredShape<RunEnd> = {
-  schema: z.object({ status: z.enum(['completed', 'error', 'cancelled']), last: z.int() }),
-};
-
-const StoredCall = z.object({
-  callId: z.string(),
-  upstreamId: z.string(),
-  documentId: z.string(),
-  name: z.string(),
-  rawArguments: z.string(),
-  arguments: Metadata.nullable(),
-  problem: z.string().optional(),
-  ignored: z.string().optional(),
-  extra: Metadata.optional(),
+export const RUN_END: z.ZodType<RunEnd> = z.object({
+  status: z.enum(['completed', 'error', 'cancelled']),
+  last: z.int(),
 });
 
-export const TURN: StoredShape<Omit<Turn, 'number' | 'run'>> = {
-  schema: z.object({
-    text: z.string(),
-    reasoning: z.string().nullable(),
-    reasoningDetails: z.array(z.unknown()).optional(),
-    calls: z.array(StoredCall),
-    model: z.string().optional(),
-    usage: Usage.nullable(),
-    estimate: Usage.optional(),
-    lastSequence: z.int(),
-    atMs: z.number(),
-    end: RUN_END.schema.optional(),
-  }),
-};
+export const TURN: z.ZodType<NewTurn> = z.object({
+  text: z.string(),
+  reasoning: z.string().nullable(),
+  reasoningDetails: z.array(z.unknown()).optional(),
+  calls: z.array(Call),
+  model: z.string().optional(),
+  usage: Usage.nullable(),
+  estimate: Usage.optional(),
+  lastSequence: z.int(),
+  atMs: z.number(),
+  end: RUN_END.optional(),
+});
 
-export const RESULT: StoredShape<SentResult> = {
-  schema: z.object({
+export const RESULT = provesStored<SentResult>(
+  z.object({
     status: z.enum(['success', 'error']),
     code: z.string().optional(),
     data: z.string(),
     metadata: Metadata.optional(),
   }),
-};
+);
 
-export const STEER: StoredShape<Omit<Steer, 'number' | 'run' | 'turns'>> = {
-  schema: z.object({
+export const STEER = provesStored<Omit<Steer, 'number' | 'run' | 'turns'>>(
+  z.object({
     content: Content,
     plan: PlanState.optional(),
     attachments: Findings.shape.attachments.optional(),
@@ -258,31 +210,4 @@ export const STEER: StoredShape<Omit<Steer, 'number' | 'run' | 'turns'>> = {
     switched: RUN_MODE.optional(),
     idempotency: Idempotency,
   }),
-};
-
-export const TASK_SPENT: StoredShape<TaskSpent> = { schema: TaskSpent };
-
-export const WINDOW: StoredShape<Omit<Window, 'number' | 'run'>> = {
-  schema: z.object({
-    from: z.object({ run: z.int(), turns: z.int() }),
-    prunedThrough: z.int(),
-    digest: z
-      .object({
-        summary: z.string(),
-        words: z.array(z.string()),
-        plan: z.string().nullable(),
-        todos: z.array(Todo),
-        skills: z.array(z.object({ name: z.string(), text: z.string() })).optional(),
-      })
-      .nullable(),
-    model: z.string().optional(),
-    usage: Usage.nullable(),
-    isUnreported: z.literal(true).optional(),
-    estimate: Usage.optional(),
-    scale: z.object({
-      since: z.int(),
-      tokensPerChar: z.number(),
-      refused: z.object({ model: z.string(), chars: z.number() }).nullable(),
-    }),
-  }),
-};
+);

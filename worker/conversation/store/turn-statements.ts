@@ -1,10 +1,11 @@
 /** The stored turns and results of a conversation, and every SQL statement for them. */
 
-import type { TaskSpent } from '../../../shared/wire/documents.ts';
+import { TaskSpent } from '../../../shared/wire/documents.ts';
 import { failure, type ToolResult } from '../../../shared/wire/tunnel.ts';
 import type { Sql } from '../../storage/row-meter.ts';
+import { firstRow, insertRow } from '../../storage/statements.ts';
 import type { SentResult, Turn } from './rows.ts';
-import { RESULT, readStored, TASK_SPENT, TURN } from './stored.ts';
+import { RESULT, readStored, TURN } from './stored.ts';
 
 /** A result with its turn; `call` is the call's index in the turn. */
 export interface StoredResult {
@@ -22,12 +23,7 @@ export class TurnStore {
   }
 
   insertTurn({ number, run, ...body }: Turn): void {
-    this.#sql.exec(
-      'insert into turns (number, run, body) values (?, ?, ?)',
-      number,
-      run,
-      JSON.stringify(body),
-    );
+    insertRow(this.#sql, 'turns', { number, run, body: JSON.stringify(body) });
   }
 
   /** The number of the newest turn; 0 when there is none. */
@@ -51,9 +47,8 @@ export class TurnStore {
   }
 
   readTurn(number: number): Turn | null {
-    const [row] = this.#sql
-      .exec<KeyedTurnRow>('select number, run, body from turns where number = ?', number)
-      .toArray();
+    const query = 'select number, run, body from turns where number = ?';
+    const row = firstRow<KeyedTurnRow>(this.#sql, query, number);
     return row ? parseTurn(row) : null;
   }
 
@@ -68,38 +63,31 @@ export class TurnStore {
   }
 
   insertResult(turn: number, call: number, result: ToolResult): void {
-    this.#sql.exec(
-      'insert into results (turn, call, body) values (?, ?, ?)',
-      turn,
-      call,
-      JSON.stringify(result),
-    );
+    insertRow(this.#sql, 'results', { turn, call, body: JSON.stringify(result) });
   }
 
   /** The result of one call, without metadata; null while it has none. */
   readResult(turn: number, call: number): SentResult | null {
-    const [row] = this.#sql
-      .exec<ResultRow>(
-        `select turn, call, case when json_valid(body) then json_remove(body, '$.metadata') else body end as body
-         from results where turn = ? and call = ?`,
-        turn,
-        call,
-      )
-      .toArray();
+    const row = firstRow<ResultRow>(
+      this.#sql,
+      `select turn, call, case when json_valid(body) then json_remove(body, '$.metadata') else body end as body
+       from results where turn = ? and call = ?`,
+      turn,
+      call,
+    );
     return row ? parseResult(row).result : null;
   }
 
   /** What the subagent of this call has spent; null while it has no result, or where the result does not say. */
   readTaskSpent(turn: number, call: number): TaskSpent | null {
-    const [row] = this.#sql
-      .exec<{ spent: string | null }>(
-        `select case when json_valid(body) then body -> '$.metadata' end as spent
-         from results where turn = ? and call = ?`,
-        turn,
-        call,
-      )
-      .toArray();
-    return row ? readStored(row.spent, TASK_SPENT) : null;
+    const row = firstRow<{ spent: string | null }>(
+      this.#sql,
+      `select case when json_valid(body) then body -> '$.metadata' end as spent
+       from results where turn = ? and call = ?`,
+      turn,
+      call,
+    );
+    return row ? readStored(row.spent, TaskSpent) : null;
   }
 
   /** The indexes of this turn's calls that have a result. */

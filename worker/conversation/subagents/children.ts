@@ -121,10 +121,7 @@ export class Children {
     this.#endUnwanted();
   }
 
-  /**
-   * Deletes the conversations of all subagents that this conversation has ever started.
-   * @throws {DrawbridgeError} UNAVAILABLE if one cannot be reached; a second attempt goes on with the rest.
-   */
+  /** Deletes the conversations of all subagents. @throws UNAVAILABLE if one is out of reach; ask again for the rest. */
   async deleteAll(): Promise<void> {
     const { env, row, runs } = this.#deps;
     for (const callId of runs.turns.callsNamed(isTask)) {

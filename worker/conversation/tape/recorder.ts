@@ -27,10 +27,7 @@ export class Recorder {
   readonly isDamaged: boolean;
   #commitTimer: ReturnType<typeof setTimeout> | undefined;
 
-  /**
-   * `resume` is the current run that this instance found; null without one. `onRecord` is called after each
-   * {@link record}, before the caller's step has finished.
-   */
+  /** `resume` is the current run that this instance found, or null. `onRecord` is called after each {@link record}. */
   constructor(
     tape: Tape,
     followers: Followers,
@@ -43,10 +40,7 @@ export class Recorder {
     this.isDamaged = resume !== null && this.#resume(resume);
   }
 
-  /**
-   * Folds the events of the resumed response. Returns whether it is damaged: a part is missing, or the tape ends a
-   * response that is current in its row.
-   */
+  /** Folds the events of the resumed response. Returns whether the response is damaged. */
   #resume({ at, run, conversationId }: Resumed): boolean {
     let isDamaged = false;
     const onMissing = () => {
@@ -82,10 +76,7 @@ export class Recorder {
     return this.#fold.lastSequence + 1;
   }
 
-  /**
-   * Commits the events together with streamed events before them, and then sends them. Synchronous: write rows that
-   * belong together in the same step.
-   */
+  /** Commits the events after the streamed ones, then sends them. Rows that belong to them: in the same step. */
   record(events: readonly TapeEvent[]): void {
     if (events.length === 0) return this.commit();
     this.#take(this.#tape.append(events, 'now'));

@@ -1,6 +1,4 @@
-/**
- * Repairs a damaged tape for reading: reports the missing parts, and recreates the first and last events of responses.
- */
+/** Repairs a damaged tape for reading: reports missing parts, and recreates first and last events of responses. */
 
 import { responseIdOf } from '../../../shared/ids.ts';
 import type { TapeEvent } from '../../../shared/wire/events.ts';

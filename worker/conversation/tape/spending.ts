@@ -13,10 +13,7 @@ export interface Spending {
   readonly tasks: readonly TaskSpent[];
 }
 
-/**
- * The usage of a run with its subagents; null when no request reported any, because zeros would be false. A sum without
- * some requests says how many are missing.
- */
+/** The usage of a run with its subagents; null when no request reported any, as zeros would be false. */
 export function usageOf({ turns, windows, tasks }: Spending): Usage | null {
   const sum = sumUsage([...turns, ...windows, ...tasks].map(({ usage }) => usage));
   const unreportedRequests =

@@ -17,10 +17,7 @@ export type TapeEntry =
   | EventOnTape
   | { readonly start: number; readonly end: number; readonly event: Lost };
 
-/**
- * How a cursor relates to this tape. For `jump` the reader needs a snapshot, because a crash took back what it saw
- * there.
- */
+/** How a cursor relates to this tape. For `jump` the reader needs a snapshot: a crash took back what it saw. */
 export type CursorKind = 'exact' | 'jump' | 'beyond' | 'split';
 
 /**
@@ -54,9 +51,7 @@ export class Tape {
     return this.#pending.length > 0;
   }
 
-  /**
-   * Appends events and returns them with their positions. Adjacent deltas of one document are merged in storage only.
-   */
+  /** Appends events and returns them with their positions. Deltas of one document are merged in storage only. */
   append(events: readonly TapeEvent[], commit: 'now' | 'grouped'): EventOnTape[] {
     const wide = events.filter((event) => widthOf(event) > 0);
     const isFirst = wide.length > 0 && this.#jump();
@@ -72,10 +67,7 @@ export class Tape {
     return positioned;
   }
 
-  /**
-   * Writes the waiting events, as one row unless that row would grow too large. Throws when a single event is too
-   * large.
-   */
+  /** Writes the waiting events, in one row unless it would grow too large. Throws for a single event too large. */
   commit(): void {
     try {
       for (const row of rowsOf(this.#pending)) this.#write(row);
@@ -103,10 +95,7 @@ export class Tape {
     }
   }
 
-  /**
-   * The stored bytes between two positions, in whole rows. Counts from the end back and stops beyond `enough`, because
-   * the rows before that may be the whole conversation.
-   */
+  /** The stored bytes between two positions, in whole rows. Counts from the end back and stops beyond `enough`. */
   bytesBetween(from: number, to: number, enough: number): number {
     let bytes = to > this.#committed ? this.#pendingChars : 0;
     for (const size of this.#store.tapeSizesBack(from, to)) {

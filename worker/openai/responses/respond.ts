@@ -51,10 +51,7 @@ export async function respond(
   });
 }
 
-/**
- * The conversation that goes on after this response: its own, or where that has gone on already, a fork at the response.
- * @throws {DrawbridgeError} NOT_FOUND for a response that is not kept, or of another account.
- */
+/** The conversation after this response: its own, or a fork where that has gone on. @throws NOT_FOUND */
 async function conversationAfter(c: Context<AppContext>, previous: string): Promise<string> {
   if (!ResponseId.safeParse(previous).success) throw unknownResponse();
   const { account, trace } = personOf(c);

@@ -7,10 +7,7 @@ import type { ServerTarget } from '../models.ts';
 import type { UpstreamMessage } from '../request.ts';
 import type { Concession } from './dialect.ts';
 
-/**
- * A thought as it is stored among the reasoning details of a turn. Other models refuse it: it is signed or encrypted for
- * the model that wrote it.
- */
+/** A thought among a turn's reasoning details. It is signed or encrypted for the model that wrote it. */
 export interface Thought {
   readonly dialect: ModelDialect;
   /** The model's name at its server. */
@@ -116,10 +113,7 @@ export function concedeThoughts(
 const REFUSED_INCLUDE =
   /encrypted content is not supported|["'`]include\b|\binclude\[\d|: include\b/i;
 
-/**
- * Thoughts that were made with another key or changed on the way, that stand in the wrong place, are kept nowhere or
- * have a field that the server does not take back.
- */
+/** Thoughts made with another key, changed, in the wrong place, kept nowhere, or with a field not taken back. */
 const REFUSED_THOUGHTS: readonly RegExp[] = [
   /signature.*thinking|thinking.*(signature|modified|but found)/i, // Anthropic
   /encrypted[ _]content|\breasoning\b.*\bitem\b|items are not persisted/i, // OpenAI

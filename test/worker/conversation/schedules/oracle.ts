@@ -6,10 +6,7 @@ import type { Scripted } from './model.ts';
 import { documentsOf, type Expected } from './reply.ts';
 import type { PlannedTurn } from './turns.ts';
 
-/**
- * What is wrong, if anything. `messages` are those that belong to the response, the one that it answers first; `crashes`
- * is how often its run can have been taken over.
- */
+/** What is wrong, if anything. `messages` belong to the response; `crashes`: how often its run can be taken over. */
 export function explain(
   response: ChatResponse,
   messages: readonly number[],

@@ -1,9 +1,6 @@
 /** Where something is taken away from under a schedule. */
 
-/**
- * Of each it is the conversation's object that is lost, but for `tunnel_lost` (its bridge's object) and `fork_copy` (the
- * new conversation, while rows are written into it).
- */
+/** Of each, the conversation's object is lost, but for `tunnel_lost` (the bridge's) and `fork_copy` (the new one). */
 export const CRASH_POINTS = [
   'before_first_byte',
   'in_text',

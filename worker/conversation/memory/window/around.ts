@@ -1,7 +1,4 @@
-/**
- * What stands in the messages of a window besides the words: the machine, the editor and the rules. A pure function of
- * the runs' rows and their calls.
- */
+/** What a message has besides its words: the machine, the editor and the rules. Pure. */
 
 import { textOf } from '../../../../shared/api/requests.ts';
 import type { Toolbox } from '../../../../shared/tools/toolbox.ts';
@@ -108,10 +105,7 @@ export function knownAfter(
   return pieces.reduce((before, piece) => aroundPiece(piece, before, listening).after, known);
 }
 
-/**
- * The mode and the rules that apply since the run's message are a part of it. Where the window begins behind it, they
- * come first.
- */
+/** The mode and the rules are a part of the run's message; where the window begins behind it, they come first. */
 function aroundPiece(
   piece: Piece,
   known: KnownAround,

@@ -11,10 +11,7 @@ import { WINDOW_LIMITS } from './limits.ts';
 import { cutTagged } from './text.ts';
 import type { SentRun } from './transcript.ts';
 
-/**
- * Empty while there is no digest. `run` is the run in which the window begins. The message stays the same as long as
- * the window does, for every run that asks: messages that were sent before may not change.
- */
+/** Empty without a digest. The message stays the same as long as the window: what was sent may not change. */
 export function digestMessages(
   window: Pick<NewWindow, 'digest' | 'from'> | null,
   run: SentRun | undefined,
@@ -38,10 +35,7 @@ function listOf(todos: Digest['todos'], room: number): string | null {
   return todos.length === 0 ? null : cutTagged(formatTodos(todos), room * WINDOW_LIMITS.todos);
 }
 
-/**
- * The short part of what the run's message shows: the file tree, the git status and the editor are left out, because the
- * next message shows them again.
- */
+/** What the run's message shows, without the tree, git and the editor: the next message has those again. */
 function sentWith(run: SentRun, room: number): Omit<UserPrompt, 'query'> {
   const { createdMs, mode, context } = run.request;
   const workspacePath = context?.workspacePath;

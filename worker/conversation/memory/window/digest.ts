@@ -17,10 +17,7 @@ export interface Cut {
   readonly room: number;
 }
 
-/**
- * `summary` is the model's; where it is null, a list of what was done replaces it. A plan or todos that this part does
- * not contain are taken from the digest before.
- */
+/** `summary` is the model's; null: a list of what was done. Missing plans and todos come from the digest before. */
 export function digestOf(
   history: ModelHistory,
   { window: { from }, room }: Cut,
@@ -35,7 +32,7 @@ export function digestOf(
     summary: boundSummary(summary?.trim() || listOf(pieces, before, { room, toolbox }), room),
     words: boundWords([...(before?.words ?? []), ...wordsIn(pieces)], room),
     plan: plan === null ? null : cutTagged(plan, maxPlanChars(room)),
-    todos: todosIn(pieces, toolbox) ?? before?.todos ?? [],
+    todos: [...(todosIn(pieces, toolbox) ?? before?.todos ?? [])],
     ...(skills.length > 0 && { skills }),
   };
 }
@@ -68,9 +65,7 @@ function boundSummary(summary: string, room: number): string {
 const LIST_HEAD = 'No summary could be made of this part. What was done in it, oldest first:';
 const LIST_CUT = '- [older entries are left out]';
 
-/**
- * Lists what was done. The earlier summary keeps half of the space, so that repeated failures do not remove it at once.
- */
+/** Lists what was done. The earlier summary keeps half of the space, so repeated failures do not push it out. */
 function listOf(
   pieces: readonly Piece[],
   before: Digest | null,

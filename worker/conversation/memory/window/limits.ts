@@ -1,9 +1,7 @@
 /** The limits of a conversation's memory. */
 import { MINUTE } from '../../../../shared/units.ts';
 
-/**
- * Limits for a conversation that has outgrown its model. Shares are of the room: the model's window without the answer.
- */
+/** Limits for a conversation that has outgrown its model. A share is of the model's window without the answer. */
 export const WINDOW_LIMITS = {
   /** Tokens of a window whose size is not configured: most models that use tools well have at least this. */
   defaultTokens: 128_000,
@@ -14,10 +12,7 @@ export const WINDOW_LIMITS = {
   maxAskedReserveShare: 0.75,
   /** Tokens per UTF-16 unit until it is measured: a cautious value for code and English. */
   tokensPerChar: 1 / 3.5,
-  /**
-   * A measured value outside these bounds is a miscount: whitespace is below, rare scripts with old tokenizers are
-   * above.
-   */
+  /** A measured value outside is a miscount: whitespace is below, rare scripts with old tokenizers are above. */
   minTokensPerChar: 1 / 6,
   maxTokensPerChar: 2,
   /**
@@ -37,10 +32,7 @@ export const WINDOW_LIMITS = {
   messageChars: 24,
   /** The share at which a window is full: the rest allows for errors of the estimate. */
   full: 0.85,
-  /**
-   * Old results are left out down to this share, so that the next time is far away. Where the request stays above
-   * `roomy`, a summary is made.
-   */
+  /** Old results are left out down to this share. Above `roomy`, a summary is made. */
   pruned: 0.5,
   roomy: 0.6,
   /** The share that a new window must save while the room is not exceeded: less would soon require the next window. */
@@ -57,26 +49,18 @@ export const WINDOW_LIMITS = {
   plan: 0.1,
   skills: 0.15,
   todos: 0.05,
-  /**
-   * A digest is one row of at most 2 MB, and each character can take six bytes. These limits leave space for a list of
-   * todos.
-   */
+  /** A digest is one row of at most 2 MB, with up to six bytes for a character, and a list of todos. */
   maxSummaryChars: 25_000,
   maxPlanChars: 25_000,
   maxSkillsChars: 75_000,
   maxWordsBytes: 600_000,
   /** UTF-16 units to which the user's older messages are cut at most; then the oldest messages are left out. */
   minWordChars: 300,
-  /**
-   * UTF-16 units up to which a result is neither cut nor left out: the note that would replace it is hardly shorter.
-   */
+  /** UTF-16 units up to which a result stays whole: the note that would replace it is hardly shorter. */
   minResultChars: 300,
   /** UTF-16 units per word, for the length of its summary: Markdown with paths and names. */
   wordChars: 7,
-  /**
-   * UTF-16 units of one text in the request for a summary; words of the user and the model get twice as much. Texts are
-   * cut to the minimum where room is short.
-   */
+  /** UTF-16 units of a text in the request for a summary; twice for words. Cut to the minimum where room is short. */
   maxRenderedChars: 2_000,
   minRenderedChars: 60,
   /** The time for the model's summary; after it, a list of what was done replaces the summary. */

@@ -91,10 +91,7 @@ export interface WeighedHistory extends SentHistory {
   readonly pieces: readonly WeighedPiece[];
 }
 
-/**
- * `scale` bounds the length of the results of one turn. It is the window's, so that results stay the same under a
- * window; a plan passes the scale of the next window.
- */
+/** `scale` bounds the results of one turn. It is the window's, or a plan's for its next window. */
 export function weighHistory(
   history: ModelHistory,
   size: ModelSize,
@@ -209,10 +206,7 @@ export function asking({ sent }: ModelHistory): SentRun | undefined {
   return sent.at(-1)?.run;
 }
 
-/**
- * The scale that the newest turn under the present window measured. The window's scale applies where no turn reported
- * tokens, or only an impossible number.
- */
+/** The scale that the newest turn measured, or the window's where no turn reported a possible number of tokens. */
 export function measuredScale({ window, pieces, total }: SentHistory): WindowScale {
   const scale = scaleOf(window);
   const place = pieces.findLastIndex(({ turn }) => {

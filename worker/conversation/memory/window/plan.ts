@@ -38,9 +38,7 @@ export interface SummariseWindow {
 }
 
 export interface PlanOptions {
-  /**
-   * The model refused the request of this history. From now on its room is assumed to be half of that request's size.
-   */
+  /** The model refused this history: from now on its room is half of that request's size. */
   readonly force?: boolean;
 }
 
@@ -60,10 +58,7 @@ export function planWindow(
   return planOver(now, planningOf(now, history, size, force));
 }
 
-/**
- * The window that begins with the run that asks, however much room there is. Null where nothing was said before it that
- * could be summarised.
- */
+/** The window that begins with the run that asks. Null where nothing before it could be summarised. */
 export function planCompaction(history: ModelHistory, size: ModelSize): SummariseWindow | null {
   const planning = planningOf(weighHistory(history, size), history, size, false);
   const place = placeOfRun(planning);
@@ -186,10 +181,7 @@ function tailsOf({ pieces }: WeighedHistory): number[] {
   return tails.reverse();
 }
 
-/**
- * The plan with a cut at `place`. Keeps the tail as it is. Where the tail is too long, because the run must not be cut,
- * leaves out its older results.
- */
+/** The plan with a cut at `place`. Leaves out older results where the tail, the run itself, is too long. */
 function cutAt({ history, size, weighed, scale, room }: Planning, place: number): Summarising {
   const kept = weighed.pieces.slice(place);
   const newest = newestTurn(history);
@@ -206,10 +198,7 @@ function cutAt({ history, size, weighed, scale, room }: Planning, place: number)
   }
 }
 
-/**
- * The first message under the window shows the surroundings in full instead of as a difference, and each rule is sent
- * once again. This is their size.
- */
+/** What the first message under a window has more: the full surroundings, and each rule once again. */
 function firstChars(kept: readonly WeighedPiece[], room: number): number {
   const first = kept.find(({ piece }) => piece.utterances.some(({ as }) => as === 'asked'));
   const runs = new Set(kept.map(({ piece }) => piece.run));
@@ -217,9 +206,7 @@ function firstChars(kept: readonly WeighedPiece[], room: number): number {
   return rules + (first ? wholeChars(first.piece.run, room) : 0);
 }
 
-/**
- * The place at which the kept pieces begin. Skips empty pieces: a run that ends with one is wholly before the window.
- */
+/** Where the kept pieces begin. A run that ends with an empty piece is wholly before the window. */
 function placeOf(kept: readonly WeighedPiece[]): Window['from'] {
   const first = (kept.find(({ chars }) => chars > 0) ?? kept[0])?.piece;
   return { run: first?.run.ordinal ?? 1, turns: first?.turns ?? 0 };

@@ -7,10 +7,7 @@ import { WINDOW_LIMITS } from './limits.ts';
 import { cutMiddle, levelFor } from './text.ts';
 import type { AnsweredTurn } from './transcript.ts';
 
-/**
- * One text for each call. Together they take at most `maxChars` UTF-16 units, unless WINDOW_LIMITS.minResultChars for
- * each is more.
- */
+/** One text for each call: `maxChars` in all, unless WINDOW_LIMITS.minResultChars for each is more. */
 export function resultTexts({ turn, results }: AnsweredTurn, maxChars: number): string[] {
   const texts = turn.calls.map((_, index) => resultText(results[index]));
   if (lengthOf(texts) <= maxChars) return texts;
@@ -51,18 +48,13 @@ export function lengthOf(texts: readonly string[]): number {
   return texts.reduce((sum, { length }) => sum + length, 0);
 }
 
-/**
- * The whole text of a result. A failure begins with `Error` and its code, by which models (and the demo model)
- * recognise it.
- */
+/** The text of a result. A failure begins with `Error` and its code, as models and the demo model expect. */
 export function resultText(result: SentResult | undefined): string {
   if (!result) return 'Error CANCELLED: the call was cancelled before it had a result.';
   return result.status === 'success' ? result.data : `Error ${result.code}: ${result.data}`;
 }
 
-/**
- * The note in place of a result. It keeps the outcome, and asks the model not to repeat an effect to see the result.
- */
+/** The note in place of a result: its outcome, and not to repeat an effect to see it. */
 function noteOf({ name }: Call, result: SentResult | undefined, toolbox: Toolbox): string {
   const left = `its result of ${wholeLength(result)} characters is left out to save room`;
   if (result?.status === 'error') return `Error ${result.code}: ${left}.`;

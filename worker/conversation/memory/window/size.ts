@@ -57,17 +57,12 @@ export function tokensPerChar(promptTokens: number, chars: number): number {
   return Math.min(maxTokensPerChar, Math.max(minTokensPerChar, promptTokens / Math.max(1, chars)));
 }
 
-/**
- * The UTF-16 units that a model reads of these messages, including what surrounds their texts. Reasoning text is left
- * out, because few servers get it back; where one does, the measured scale contains its tokens.
- */
+/** The UTF-16 units of these messages, with their frames. Without reasoning, which few servers get back. */
 export function weigh(messages: readonly UpstreamMessage[]): number {
   return messages.reduce((sum, message) => sum + weighMessage(message), 0);
 }
 
-/**
- * The UTF-16 units that these messages take in memory besides {@link weigh}: reasoning, and images as they are sent.
- */
+/** The UTF-16 units in memory beyond {@link weigh}: reasoning, and images as they are sent. */
 export function hiddenChars(messages: readonly UpstreamMessage[]): number {
   return messages.reduce((sum, message) => {
     if (message.role === 'assistant') return sum + (message.reasoning?.length ?? 0);

@@ -15,10 +15,7 @@ export interface Summariser {
   readonly room: number;
 }
 
-/**
- * One message of text, without tools, so that models without images or tools can answer it. The summary is cut to the
- * room of the conversation's model (`cut`), the record to that of the summariser.
- */
+/** One message of text, without tools: every model can answer it. `cut` is the conversation's room. */
 export function summaryRequest(
   history: ModelHistory,
   cut: Cut,

@@ -4,10 +4,7 @@ import { tagged } from '../../../prompt/escape.ts';
 /** Contains no number, so that text that is cut twice reads as if it had been cut once. */
 const CUT = '\n[... cut here to save room ...]\n';
 
-/**
- * The text within `maxChars` UTF-16 units: whole, or its head and tail. With hardly any room, only its head without a
- * mark.
- */
+/** The text within `maxChars` UTF-16 units: whole, or head and tail; with hardly any room, its head alone. */
 export function cutMiddle(text: string, maxChars: number): string {
   if (text.length <= maxChars) return text;
   const kept = Math.floor(maxChars) - CUT.length;
@@ -48,10 +45,7 @@ export function levelFor(lengths: readonly number[], maxChars: number): number {
   return Number.POSITIVE_INFINITY;
 }
 
-/**
- * The newest texts, oldest first, that take at most `maxChars` together. Each text takes `besides` more than its
- * length.
- */
+/** The newest texts, oldest first, within `maxChars`. Each takes `besides` more than its length. */
 export function newestWithin(
   texts: readonly string[],
   maxChars: number,

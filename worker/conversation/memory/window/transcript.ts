@@ -36,10 +36,7 @@ export interface AnsweredTurn {
   readonly results: readonly (SentResult | undefined)[];
 }
 
-/**
- * The part of a run that matters to the model. `status` may be the one before the run's end, where the last turn stores
- * the end.
- */
+/** The part of a run that matters to the model. `status` may be the one before the run's end. */
 export interface SentRun extends Pick<Run, 'ordinal' | 'status' | 'request'> {
   readonly machine: Pick<Machine, 'context' | 'findings'> | null;
 }
@@ -135,10 +132,7 @@ function isSwitchedBefore({ switched, turns }: Steer, before: number): boolean {
   return switched !== undefined && turns !== null && turns < before;
 }
 
-/**
- * A last message without an answer reads like a request that still waits. For a cancelled run, a note says that it was
- * stopped.
- */
+/** A last message without an answer reads like an open request. A note says that a cancelled run was stopped. */
 function endOf(status: SentRun['status']): Utterance[] {
   if (status !== 'cancelled') return [];
   return [{ as: 'plain', message: { role: 'assistant', content: STOPPED_NOTE } }];

@@ -7,10 +7,7 @@ import { cutMiddle, newestWithin } from './text.ts';
 /** The first entry where older messages are left out. */
 const OMITTED = '[older messages are left out to save room]';
 
-/**
- * `words` are oldest first, and may have been bounded before. `room` is the model's, in UTF-16 units. Where they are
- * too long, the oldest long ones are cut first, then the oldest are left out, and the newest is cut last.
- */
+/** Words, oldest first, within `room` UTF-16 units: the oldest long ones are cut, then left out, the newest last. */
 export function boundWords(words: readonly string[], room: number): string[] {
   const { maxWordsBytes } = WINDOW_LIMITS;
   let maxChars = maxCharsOf(words, room);

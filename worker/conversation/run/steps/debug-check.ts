@@ -14,11 +14,7 @@ import { closeStep, worksInOwnTree } from './worktree.ts';
 
 type DebugCheckDeps = Pick<RunDeps, 'log' | 'recorder' | 'newUuid'>;
 
-/**
- * The searches that a run makes before it ends: one in each file that its calls edited, and one in the whole workspace
- * where other calls may have changed files. None for a run that was not in debug mode, and for a bridge without the
- * tool.
- */
+/** The searches before a debug run ends: each edited file, or the workspace where other calls may have edited. */
 export function searchAtEnd(run: Run, { log, newUuid }: DebugCheckDeps): OwnTurn | undefined {
   const tool = log.toolbox.find(grep.name);
   if (!wasDebug(run, log) || !tool || !isReachable(tool, run.machine)) return undefined;

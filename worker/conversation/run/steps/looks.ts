@@ -8,10 +8,7 @@ import type { Step } from './step.ts';
 
 type LookDeps = Pick<RunDeps, 'hands' | 'log' | 'recorder' | 'conversationId'>;
 
-/**
- * Looks at the run's worktree, which the look before the run did not see: it was not made yet. The model has seen
- * nothing so far.
- */
+/** Looks at the run's worktree, which was made after the look before the run. */
 export async function lookAtWorktree(run: Run, deps: LookDeps): Promise<void> {
   const { hands, log, recorder, conversationId } = deps;
   const look = hands.look((digest) => log.heldOffers(digest), run.request);

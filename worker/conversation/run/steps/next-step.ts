@@ -31,10 +31,7 @@ const IN_ORDER: readonly ((run: Run, deps: RunDeps) => Step | undefined)[] = [
   steerStep,
 ];
 
-/**
- * The run of a guest (another agent program at the bridge, which wants to change a file) has one turn, with the guest's
- * call, and ends with the call's result.
- */
+/** A guest's run (another agent program that wants to change a file) has one turn, and ends with its result. */
 function guestStep({ request }: Run, { log }: RunDeps): Step | undefined {
   if (request.type !== 'guest') return undefined;
   if (log.turns.length > 0) return { type: 'end', status: 'completed' };

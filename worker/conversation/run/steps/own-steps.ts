@@ -50,3 +50,17 @@ function textDocument(sequence: number, text: string): TapeEvent[] {
     { type: 'document_end', documentId: id },
   ];
 }
+
+type Compacted = Awaited<ReturnType<RunDeps['memory']['compact']>>;
+
+/** Ends a run that was asked for a summary: null where there was nothing to summarise. */
+export function compactedStep(summary: Compacted, deps: Pick<RunDeps, 'recorder' | 'now'>): Step {
+  if (!summary) return endStep('completed', 'There is nothing to summarise yet.', deps);
+  if (summary.text !== null) return endStep('completed', 'The conversation is summarised.', deps);
+  const step = endStep('error', NOT_SUMMARISED, deps);
+  // No window has what the attempt took.
+  const { text: _, isUnreported: __, ...spent } = summary;
+  return step.type === 'end' && step.turn ? { ...step, turn: { ...step.turn, ...spent } } : step;
+}
+
+const NOT_SUMMARISED = 'The model made no summary, so the conversation stays as it was.';

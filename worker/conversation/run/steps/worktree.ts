@@ -1,7 +1,4 @@
-/**
- * The turns with which a run in a worktree of its own begins and ends. They ask no model: their calls are Drawbridge's
- * own, with documents and results like any other, so a crash neither loses nor doubles them.
- */
+/** The turns that open and close a run's worktree. Their calls are Drawbridge's own, stored like any other. */
 
 import { newCallId } from '../../../../shared/ids.ts';
 import {

@@ -29,10 +29,7 @@ export function formatChat(request: UpstreamRequest, target: ServerTarget): obje
   };
 }
 
-/**
- * Leaves out what a model of another dialect thought. A server that wants reasoning wants the field in each assistant's
- * message, empty if another model wrote it.
- */
+/** Leaves out other dialects' thoughts. A server that wants reasoning gets the field each time, if need be empty. */
 function formatAnswer(message: AssistantMessage, target: ServerTarget): AssistantMessage {
   const { reasoningField: field } = target.switches;
   const { reasoning = '', reasoning_details: details, ...said } = message;

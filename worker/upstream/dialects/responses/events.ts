@@ -135,7 +135,6 @@ function partsOf(item: JsonObject, field: 'content' | 'summary'): string[] {
     .map((part) => textIn(part, 'text') || textIn(part, 'refusal'));
 }
 
-/** How a response ended. */
 function endOf(response: JsonObject): AnswerChunk {
   const status = textIn(response, 'status');
   const why = textIn(objectIn(response, 'incomplete_details'), 'reason');
