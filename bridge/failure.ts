@@ -20,6 +20,12 @@ export class ToolFailure extends Error {
   }
 }
 
+/** Null for the expected failure of a promise that is caught. Any other error is thrown on. */
+export function nullForFailure(error: unknown): null {
+  if (error instanceof ToolFailure) return null;
+  throw error;
+}
+
 /** The failure for an error of the file system. Any other error is a bug and is returned unchanged. */
 export function toFileFailure(thrown: unknown, name: string): unknown {
   const code = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : '';

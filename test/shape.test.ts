@@ -34,7 +34,6 @@ const MAY_IMPORT = parseTable(`
   bridge/entry-kind.ts:
   bridge/failure.ts: shared
   bridge/lanes.ts: machine
-  bridge/own-files.ts: machine bridge/sandbox @vscode/ripgrep node:
   bridge/log.ts: shared machine node:
   bridge/result-lines.ts: shared
   bridge/terminal: shared machine node:
@@ -112,12 +111,16 @@ const MAY_IMPORT = parseTable(`
     bridge/egress bridge/failure.ts bridge/formatting bridge/lanes.ts bridge/log.ts
     bridge/quarantine bridge/sandbox bridge/sandbox/launch bridge/sandbox/view bridge/terminal
     bridge/tools bridge/workspace node: zod
-  bridge/run.ts: machine bridge/admission bridge/checkpoints bridge/completion bridge/context
+  bridge/parts.ts: shared bridge/admission bridge/checkpoints bridge/completion bridge/context
     bridge/definitions bridge/diagnostics bridge/egress bridge/formatting bridge/grantees
-    bridge/guests bridge/hooks bridge/ide/link bridge/index bridge/log.ts bridge/mcp
-    bridge/own-files.ts bridge/ports bridge/quarantine bridge/rules bridge/sandbox/launch
-    bridge/sandbox/proof bridge/sandbox/view bridge/skills shared bridge/terminal bridge/tools
-    bridge/tunnel bridge/web bridge/workspace bridge/worktrees node:
+    bridge/guests bridge/hooks bridge/ide/link bridge/index bridge/mcp bridge/ports
+    bridge/quarantine bridge/rules bridge/sandbox/launch bridge/skills bridge/terminal bridge/tools
+    bridge/tunnel bridge/web bridge/workspace bridge/worktrees machine node:
+  bridge/run.ts: shared bridge/admission bridge/checkpoints bridge/diagnostics bridge/egress
+    bridge/formatting bridge/grantees bridge/hooks bridge/ide/link bridge/log.ts bridge/parts.ts
+    bridge/quarantine bridge/sandbox bridge/sandbox/proof bridge/sandbox/view bridge/skills
+    bridge/terminal bridge/tools bridge/tunnel bridge/web bridge/workspace bridge/worktrees machine
+    @vscode/ripgrep node:
 
   local/limits.ts: shared
   local/backup: machine local/archive local/limits.ts local/own-root.ts local/state node:

@@ -9,7 +9,7 @@ import type { Proposal } from '../../shared/wire/approvals.ts';
 import { modeAllows } from '../../shared/wire/modes.ts';
 import type { ToolCall, ToolResult } from '../../shared/wire/tunnel.ts';
 import type { Checkpoints } from '../checkpoints/checkpoints.ts';
-import { ToolFailure } from '../failure.ts';
+import { nullForFailure, ToolFailure } from '../failure.ts';
 import type { Grantees } from '../grantees/grantees.ts';
 import type { Hooks } from '../hooks/hooks.ts';
 import { Lanes } from '../lanes.ts';
@@ -417,11 +417,6 @@ async function readIfReadable(
     if (error instanceof ToolFailure) return undefined;
     throw error;
   }
-}
-
-function nullForFailure(error: unknown): null {
-  if (error instanceof ToolFailure) return null;
-  throw error;
 }
 
 function hooksOf(conversationId: string): string {

@@ -1,6 +1,6 @@
 /**
  * What an answer that lasts covers: for this conversation, or from now on. A question shows patterns, which a person can
- * change; the answer makes rules of them, which hold for nothing but what the question showed. Pure.
+ * change; the answer makes rules of them, which hold for nothing but what the question showed.
  */
 import { COMMAND_LIMITS } from '../../shared/limits.ts';
 import { splitPattern } from '../../shared/text/hosts.ts';
@@ -83,6 +83,28 @@ export function rulesOf(proposal: Proposal, patterns: string, now: Date): readon
       return [];
   }
 }
+
+/** The rules that people's answers made for one conversation. They are forgotten when the bridge ends. */
+export class AnsweredRules {
+  readonly #rules = new Map<string, readonly Rule[]>();
+
+  /** The conversations that got none for the longest time are forgotten when there are too many. */
+  add(conversationId: string, rules: readonly Rule[]): void {
+    const known = this.of(conversationId);
+    this.#rules.delete(conversationId);
+    this.#rules.set(conversationId, [...known, ...rules].slice(-MAX_RULES));
+    const [oldest] = this.#rules.keys();
+    if (oldest !== undefined && this.#rules.size > MAX_CONVERSATIONS) this.#rules.delete(oldest);
+  }
+
+  of(conversationId: string): readonly Rule[] {
+    return this.#rules.get(conversationId) ?? [];
+  }
+}
+
+/** Far more than people answer while a bridge runs. */
+const MAX_CONVERSATIONS = 1_000;
+const MAX_RULES = 1_000;
 
 /** One thing that the question shows, with the pattern that matches it alone. */
 interface ShownSubject {

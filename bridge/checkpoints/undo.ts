@@ -5,7 +5,7 @@ import { sha256 } from '../../machine/hash.ts';
 import { isSystemError } from '../../machine/system-error.ts';
 import { canonicalJson } from '../../shared/wire/approval-text.ts';
 import { compute } from '../compute/compute.ts';
-import { ToolFailure } from '../failure.ts';
+import { nullForFailure, ToolFailure } from '../failure.ts';
 import { fromText, toText } from '../sandbox/byte-path.ts';
 import { deleteFileAt, replaceFileAt } from '../workspace/changes.ts';
 import { readContentIfAny } from '../workspace/files.ts';
@@ -94,11 +94,6 @@ export async function applyUndo(
   for (const plan of [...undo.plans].sort((a, b) => Number(isDeletion(b)) - Number(isDeletion(a))))
     done.set(plan, await carryOut(plan, place, undo, changer));
   return { ...undo, plans: undo.plans.map((plan) => done.get(plan) ?? plan) };
-}
-
-function nullForFailure(error: unknown): null {
-  if (error instanceof ToolFailure) return null;
-  throw error;
 }
 
 /** The files are not as they were shown. */

@@ -2,14 +2,21 @@
 import { join } from 'node:path';
 import { REQUEST_LIMITS } from '../../shared/limits.ts';
 import { nameInLine } from '../../shared/text/plain-sight.ts';
+import { MINUTE, SECOND } from '../../shared/units.ts';
 import type { FileQuery, FoundFile } from '../../shared/wire/files.ts';
 import { filterInTurns, Turns } from '../compute/turns.ts';
 import { logTrouble } from '../log.ts';
 import { findCandidates } from '../rules/find.ts';
 import { listFiles } from '../search/file-list.ts';
 import type { Workspace } from '../workspace/workspace.ts';
-import { COMPLETION_LIMITS } from './limits.ts';
 import { type CompletionEntry, newEntry, rank } from './rank.ts';
+
+const COMPLETION_LIMITS = {
+  /** How long a listing counts as new. A person types some characters a second, and each asks. */
+  freshMs: 5 * SECOND,
+  /** How long an unused listing stays in memory: that of a large workspace takes some 20 MB. */
+  keptMs: MINUTE,
+} as const;
 
 export interface CompletionDeps {
   readonly workspace: Workspace;

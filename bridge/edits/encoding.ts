@@ -27,6 +27,9 @@ const UTF8_BOM = Uint8Array.of(0xef, 0xbb, 0xbf);
 const UTF16LE_BOM = Uint8Array.of(0xff, 0xfe);
 const UTF16BE_BOM = Uint8Array.of(0xfe, 0xff);
 
+/** The marks by which an encoding is recognized. */
+export const BYTE_ORDER_MARKS: readonly Uint8Array[] = [UTF8_BOM, UTF16LE_BOM, UTF16BE_BOM];
+
 function startsWith(bytes: Uint8Array, prefix: Uint8Array): boolean {
   return prefix.every((byte, index) => bytes[index] === byte);
 }

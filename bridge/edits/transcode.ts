@@ -1,5 +1,5 @@
 /** The text of a file as UTF-8, as ripgrep sees it. ripgrep counts its offsets in this text. */
-import { decode } from './encoding.ts';
+import { BYTE_ORDER_MARKS, decode } from './encoding.ts';
 
 /** Null where ripgrep searches the bytes as they are: they have no byte order mark. */
 export function transcode({ bytes }: { readonly bytes: Uint8Array }): Uint8Array | null {
@@ -11,11 +11,5 @@ export function transcode({ bytes }: { readonly bytes: Uint8Array }): Uint8Array
 
 /** Whether the bytes begin with a byte order mark. Without one there is nothing to transcode. */
 export function hasMark(bytes: Uint8Array): boolean {
-  return MARKS.some((mark) => mark.every((byte, index) => bytes[index] === byte));
+  return BYTE_ORDER_MARKS.some((mark) => mark.every((byte, index) => bytes[index] === byte));
 }
-
-const MARKS: readonly (readonly number[])[] = [
-  [0xef, 0xbb, 0xbf],
-  [0xff, 0xfe],
-  [0xfe, 0xff],
-];

@@ -1,4 +1,5 @@
 /** Runs the companion of a bridge, as long as its owner has turned it on. */
+import { isAbsolute } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   CompanionServer,
@@ -7,6 +8,8 @@ import {
   SentContext,
 } from '../../companion/index.ts';
 import { OWN_NAME } from '../ide/discovery/families.ts';
+import type { EditorView } from '../ide/link/link.ts';
+import { fromOne, type OpenFile } from '../ide/link/wire.ts';
 import { logEvent, logTrouble } from '../log.ts';
 import { GUEST_LIMITS } from './limits.ts';
 import {
@@ -125,6 +128,24 @@ export class CompanionHost {
       this.#reported = text;
     }
   }
+}
+
+/** The editor's context for guests, who have no editor beside our companion: no open files without an editor. Leaves out what a guest would refuse. */
+export function guestContext(view: EditorView | undefined): SentContext {
+  const files = view?.openFiles ?? [];
+  const openFiles = files.filter(({ path, timestamp }) => isAbsolute(path) && timestamp >= 0);
+  return { openFiles: openFiles.map(toGuests) };
+}
+
+function toGuests({ path, timestamp, isActive, cursor, selectedText }: OpenFile) {
+  const place = cursor && { line: fromOne(cursor.line), character: fromOne(cursor.character) };
+  return {
+    path,
+    timestamp,
+    ...(isActive !== undefined && { isActive }),
+    ...(place && { cursor: place }),
+    ...(selectedText !== undefined && { selectedText }),
+  };
 }
 
 function logGuest(program: string, change: 'came' | 'left'): void {

@@ -10,7 +10,13 @@ import { ToolFailure } from '../failure.ts';
 import { Lanes } from '../lanes.ts';
 import { logEvent } from '../log.ts';
 import type { Dialer, KnownProcess, ProcessBook } from '../terminal/process-book.ts';
-import { PORT_LIMITS } from './limits.ts';
+
+export const PORT_LIMITS = {
+  /** Open at a time, of all processes: each one has a Node of its own in the network, with some 40 MB. */
+  maxOpen: 8,
+  /** Connections of one port at a time: a page opens six, and development servers send modules one by one. */
+  maxConnections: 128,
+} as const;
 
 export interface PortsConfig {
   readonly bridgeId: string;

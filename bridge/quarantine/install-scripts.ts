@@ -4,9 +4,10 @@ import { type BigIntStats, lstatSync } from 'node:fs';
 import * as z from 'zod';
 import { sha256 } from '../../machine/hash.ts';
 import { TOOL_LIMITS } from '../../shared/limits.ts';
-import { parseJson } from '../../shared/text/json.ts';
+import { parseIfJson } from '../../shared/text/json.ts';
 import { inOneLine, shorten } from '../../shared/text/plain-sight.ts';
 import { type BytePath, shownName, toBytes } from '../sandbox/byte-path.ts';
+import { words } from '../sandbox/words.ts';
 import { HeldFolder } from './held-folder.ts';
 import { QUARANTINE_LIMITS } from './limits.ts';
 
@@ -69,17 +70,10 @@ export class InstallScripts {
 const NO_SCRIPTS: Scripts = new Map();
 
 /** All scripts that npm, yarn and pnpm run by themselves for an install in the folder. */
-const INSTALL_SCRIPTS = [
-  'preinstall',
-  'install',
-  'postinstall',
-  'prepublish',
-  'preprepare',
-  'prepare',
-  'postprepare',
-  'dependencies',
-  'pnpm:devPreinstall',
-] as const;
+const INSTALL_SCRIPTS = words(`
+  preinstall install postinstall prepublish preprepare prepare postprepare dependencies
+  pnpm:devPreinstall
+`);
 
 /** The files that an install obeys. */
 const LOOKS: Readonly<Record<BytePath, (bytes: Buffer) => Scripts>> = {
@@ -102,12 +96,9 @@ export const MANIFESTS: ReadonlySet<BytePath> = new Set(Object.keys(LOOKS));
 const PackageFile = z.object({ scripts: z.record(z.string(), z.unknown()) });
 
 /** Strips a byte order mark, as npm does. */
+/** Undefined for what npm cannot read either. */
 function toValue(json: string): unknown {
-  try {
-    return parseJson(json.replace(/^\ufeff/, ''));
-  } catch {
-    return undefined; // Then npm cannot read it either.
-  }
+  return parseIfJson(json.replace(/^\ufeff/, ''));
 }
 
 async function scriptsOf(path: BytePath): Promise<Scripts> {

@@ -46,14 +46,7 @@ export async function chooseAccount(workspace: string): Promise<AccountChoice> {
   const setpriv = await findProgram('setpriv');
   if (setpriv === undefined) return { ok: false, reason: NO_SETPRIV };
   const { name, home } = await passwdEntry(uid);
-  const drop = [
-    '--reuid',
-    String(uid),
-    '--regid',
-    String(gid),
-    '--clear-groups',
-    '--inh-caps=-all',
-  ];
+  const drop = ['--reuid', `${uid}`, '--regid', `${gid}`, '--clear-groups', '--inh-caps=-all'];
   return { ok: true, account: { uid, gid, name, home, prefix: [setpriv, ...drop, '--'] } };
 }
 

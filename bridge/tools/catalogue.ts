@@ -56,7 +56,7 @@ export function createCommandTools(machine: CommandMachine): readonly BridgeTool
 }
 
 /**
- * The tools that need more than a workspace: {@link createCommandTools} and bridge/run.ts make them. The type checker
+ * The tools that need more than a workspace: {@link createCommandTools} and bridge/parts.ts make them. The type checker
  * does not notice where one is missing, because not every bridge has all.
  */
 type OtherName = (

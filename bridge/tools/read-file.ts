@@ -1,6 +1,7 @@
 /** Runs read_file: shows a text file, or a part of it, with line numbers; an image as an image. */
 import { nameInLine } from '../../shared/text/plain-sight.ts';
 import type { readFile } from '../../shared/tools/read-file.ts';
+import { KIB } from '../../shared/units.ts';
 import type { ResultImage } from '../../shared/wire/documents.ts';
 import type { ToolResult } from '../../shared/wire/tunnel.ts';
 import { compute } from '../compute/compute.ts';
@@ -8,7 +9,16 @@ import { ToolFailure } from '../failure.ts';
 import { readContent } from '../workspace/files.ts';
 import type { ArgumentsOf, ToolExecutor } from './executor.ts';
 import { type ImageHeader, readImageHeader } from './image.ts';
-import { IMAGE_LIMITS } from './limits.ts';
+
+/** An image that read_file gives to the model. */
+const IMAGE_LIMITS = {
+  /** Bytes of the file: as base64 it fits into the metadata of a result (1 MB). */
+  maxBytes: 660 * KIB,
+  /** Pixels of a side: model servers refuse more. */
+  maxSide: 8_000,
+  /** Pixels of the whole, which a person's browser decodes into 4 bytes each: 160 MB. */
+  maxPixels: 40_000_000,
+} as const;
 
 /** Reading a part counts as reading the file: the remembered hash is that of the whole file. */
 export const executeReadFile: ToolExecutor<ArgumentsOf<typeof readFile>> = async (

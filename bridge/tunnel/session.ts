@@ -154,20 +154,15 @@ export class CallSession {
       case 'offers_wanted':
         return this.#machine.offers.update({ isWanted: true });
       case 'look':
-        void this.#look(frame);
-        return;
+        return void this.#look(frame);
       case 'processes':
-        void this.#listProcesses(frame);
-        return;
+        return void this.#listProcesses(frame);
       case 'enrol':
-        void this.#enrol(frame);
-        return;
+        return void this.#enrol(frame);
       case 'files':
-        void this.#findFiles(frame);
-        return;
+        return void this.#findFiles(frame);
       case 'policy':
-        void this.#showPolicy(frame);
-        return;
+        return void this.#showPolicy(frame);
       case 'goodbye':
         return; // The close that follows decides about the connection.
       default:

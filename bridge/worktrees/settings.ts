@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import * as z from 'zod';
 import { readIfThere } from '../../machine/private-files.ts';
 import { invalidRequest } from '../../shared/errors.ts';
-import { parseJson } from '../../shared/text/json.ts';
+import { parseIfJson } from '../../shared/text/json.ts';
 import { worktreeFailed } from './git.ts';
 import { WORKTREE_LIMITS } from './limits.ts';
 
@@ -26,7 +26,7 @@ export interface WorktreeSettings extends z.infer<typeof Settings> {
 /** The settings as they are now, or the defaults without a file. Throws a ToolFailure for a wrong file. */
 export async function readSettings(stateDir: string): Promise<WorktreeSettings> {
   const text = await readIfThere(join(stateDir, 'worktrees.json'));
-  const parsed = Settings.safeParse(text === undefined ? {} : parsedOrNot(text));
+  const parsed = Settings.safeParse(text === undefined ? {} : parseIfJson(text));
   if (parsed.success) {
     const { setup, link = setup === undefined ? ['node_modules'] : [] } = parsed.data;
     return { ...parsed.data, link };
@@ -35,12 +35,4 @@ export async function readSettings(stateDir: string): Promise<WorktreeSettings> 
     `The owner's worktrees.json is not right: ${invalidRequest(parsed.error).message}. ` +
       'Expected: {"link":["node_modules"]}, or {"setup":"npm ci","network":true}',
   );
-}
-
-function parsedOrNot(text: string): unknown {
-  try {
-    return parseJson(text);
-  } catch {
-    return undefined; // The text is not JSON, and no schema accepts undefined.
-  }
 }

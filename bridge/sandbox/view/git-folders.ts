@@ -4,6 +4,7 @@ import { dirname, join, resolve } from 'node:path';
 import { readPlainFile } from '../../../machine/private-files.ts';
 import { isSystemError } from '../../../machine/system-error.ts';
 import { isBelow } from '../byte-path.ts';
+import { words } from '../words.ts';
 
 export interface LinkedGitFolders {
   /** The worktree's own folder and the one it shares with others; real paths. */
@@ -33,16 +34,7 @@ export async function linkedGitFolders(gitFile: string): Promise<LinkedGitFolder
   }
 }
 
-const NO_LINK = [
-  'ENOENT',
-  'ENOTDIR',
-  'EINVAL',
-  'EFBIG',
-  'ENXIO',
-  'EACCES',
-  'ELOOP',
-  'ENAMETOOLONG',
-];
+const NO_LINK = words('ENOENT ENOTDIR EINVAL EFBIG ENXIO EACCES ELOOP ENAMETOOLONG');
 
 const NONE: LinkedGitFolders = { folders: [], isMutual: false };
 

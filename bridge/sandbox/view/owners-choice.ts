@@ -8,7 +8,7 @@ import { configFolder } from '../../../machine/config-folder.ts';
 import { sha256 } from '../../../machine/hash.ts';
 import { readIfThere } from '../../../machine/private-files.ts';
 import { DrawbridgeError, invalidRequest } from '../../../shared/errors.ts';
-import { parseJson } from '../../../shared/text/json.ts';
+import { parseIfJson } from '../../../shared/text/json.ts';
 
 const SandboxFile = z.strictObject({
   /** Files and folders that commands may read, absolute or with `~/` in front. */
@@ -45,21 +45,13 @@ export async function stateFolders(stateDir: string): Promise<readonly string[]>
 }
 
 function parse(text: string, path: string): z.infer<typeof SandboxFile> {
-  const parsed = SandboxFile.safeParse(toValue(text));
+  const parsed = SandboxFile.safeParse(parseIfJson(text));
   if (parsed.success) return parsed.data;
   const { message } = invalidRequest(parsed.error);
   throw new DrawbridgeError('NOT_CONFIGURED', `${path} is not right: ${message}. ${FORM}`);
 }
 
 const FORM = 'Expected: {"readable":["~/.config/my-tool"]}';
-
-function toValue(text: string): unknown {
-  try {
-    return parseJson(text);
-  } catch {
-    return undefined; // The text is not JSON, and no schema accepts undefined.
-  }
-}
 
 /**
  * A folder of the state. For a bridge that root runs it lies where other users can enter it: its commands are another

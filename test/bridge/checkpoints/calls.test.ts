@@ -6,7 +6,7 @@ import { CHECKPOINT_LIMITS } from '../../../bridge/checkpoints/limits.ts';
 import { undoTools } from '../../../bridge/tools/undo.ts';
 import { newConversationId, responseIdOf } from '../../../shared/ids.ts';
 import { temporaryWorkspace } from '../tools/temporary-workspace.ts';
-import { Bench, newCall, nextQuestion, nextResult } from '../tunnel/session-bench.ts';
+import { Bench, newCall } from '../tunnel/session-bench.ts';
 
 const FILES = { 'a.txt': 'one\n', 'b.txt': 'b\n', 'c.txt': 'c\n' };
 
@@ -26,14 +26,12 @@ test('calls that edit, write, delete and rename files are kept with their respon
     newCall('rename_file', { target_file: 'c.txt', new_path: 'moved.txt' }),
   ].map((call) => ({ ...call, run }));
   for (const call of calls) {
-    bench.send(call);
-    const result = await nextResult(bench, call);
+    const result = await bench.run(call);
     expect(result, JSON.stringify(result)).toMatchObject({ status: 'success' });
   }
   await writeFile(place.path('theirs.txt'), 'person\n');
   const undo = { ...newCall('undo_changes', { scope: 'response', id: run }), run };
-  bench.send(undo);
-  expect(await nextResult(bench, undo)).toMatchObject({ status: 'success' });
+  expect(await bench.run(undo)).toMatchObject({ status: 'success' });
   for (const [name, text] of Object.entries({ ...FILES, 'theirs.txt': 'person\n' }))
     expect(await readFile(place.path(name), 'utf8')).toBe(text);
   for (const name of ['new/file.txt', 'moved.txt'])
@@ -49,14 +47,10 @@ test('a person is asked about a deletion or an overwriting that could not be und
   if (!checkpoints) throw new Error('no checkpoints');
   const bench = Bench.over(place, { checkpoints });
   const small = newCall('delete_file', { target_file: 'b.txt' });
-  bench.send(small);
-  expect(await nextResult(bench, small)).toMatchObject({ status: 'success' });
-  const read = newCall('read_file', { target_file: 'large.txt', limit: 1 });
-  bench.send(read);
-  await nextResult(bench, read);
+  expect(await bench.run(small)).toMatchObject({ status: 'success' });
+  await bench.run(newCall('read_file', { target_file: 'large.txt', limit: 1 }));
   const deleting = newCall('delete_file', { target_file: 'large.txt' });
-  bench.send(deleting);
-  await nextQuestion(bench, deleting);
+  await bench.ask(deleting);
   const asked = bench.sent.filter(({ type }) => type === 'approval_request');
   expect(asked).toMatchObject([{ reason: expect.stringContaining('could not be undone') }]);
   expect(await readFile(place.path('large.txt'), 'utf8')).toBe(large);

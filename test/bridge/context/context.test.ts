@@ -152,105 +152,97 @@ describe('the context of a machine', () => {
 });
 
 describe('a hostile repository', () => {
-  const filter = (name: string) => async (place: TemporaryWorkspace, trap: string) => {
-    await git(place, 'config', `filter.${name}.clean`, trap);
-    await git(place, 'config', `filter.${name}.required`, 'true');
-    await place.put('.gitattributes', `* filter=${name}\n`);
+  type SetTrap = (place: TemporaryWorkspace, trap: string) => Promise<void>;
+  /** Settings of the repository; `TRAP` in one is the program. */
+  const settings =
+    (attributes: string, ...lines: readonly string[]): SetTrap =>
+    async (place, trap) => {
+      for (const line of lines) {
+        const [name = '', value = ''] = line.split(' ');
+        await git(place, 'config', name, value.replace('TRAP', trap));
+      }
+      if (attributes !== '') await place.put('.gitattributes', `* ${attributes}\n`);
+    };
+  const filter = (name: string) =>
+    settings(`filter=${name}`, `filter.${name}.clean TRAP`, `filter.${name}.required true`);
+
+  const unnamedFilter: SetTrap = async (place, trap) => {
+    const config = await place.text('.git/config');
+    await place.put('.git/config', `${config}[filter ""]\n\tclean = ${trap}\n`);
+    await place.put('.gitattributes', '* filter=\n');
+  };
+  const filterOfWorktree: SetTrap = async (place, trap) => {
+    await git(place, 'config', 'extensions.worktreeConfig', 'true');
+    await git(place, 'config', '--worktree', 'filter.x.clean', trap);
+    await place.put('.gitattributes', '* filter=x\n');
+  };
+  const differences = settings(
+    'diff=x',
+    ...[
+      'diff.external TRAP',
+      'diff.x.command TRAP',
+      'diff.x.textconv TRAP',
+      'status.renames copies',
+    ],
+  );
+  const filterProcess: SetTrap = async (place, trap) => {
+    await git(place, 'config', 'filter.x.process', trap);
+    await place.put('.git/info/attributes', '* filter=x\n');
+  };
+  const includedFilter: SetTrap = async (place, trap) => {
+    await place.put('more', `[filter "x"]\n\tclean = ${trap}\n`);
+    await settings('filter=x', 'include.path ../more')(place, trap);
+  };
+  const hook: SetTrap = async (place, trap) => {
+    await putProgram(place, 'hooks/post-index-change', trap);
+    await git(place, 'config', 'core.hooksPath', 'hooks');
+  };
+  const submodule: SetTrap = async (place, trap) => {
+    const inner = await repository();
+    await git(place, '-c', 'protocol.file.allow=always', 'submodule', 'add', inner.root, 'sub');
+    await git({ root: place.path('sub') }, 'config', 'core.fsmonitor', trap);
+  };
+  const promisedObjects: SetTrap = async (place, trap) => {
+    await settings(
+      '',
+      ...['core.repositoryFormatVersion 1', 'extensions.partialClone origin'],
+      ...['remote.origin.promisor true', 'remote.origin.url ssh://nowhere/x'],
+      ...['core.sshCommand TRAP', 'protocol.ssh.allow always'],
+    )(place, trap);
+    await rm(place.path('.git/objects'), { recursive: true });
+    await place.put('.git/objects/info/keep', '');
+  };
+  const ownGit: SetTrap = async (place, trap) => {
+    await putProgram(place, 'bin/git', trap);
+    const folders = [place.path('bin'), './bin', 'bin', process.env['PATH'] ?? ''];
+    vi.stubEnv('PATH', folders.join(delimiter));
+  };
+  const gitOfAnother: SetTrap = async (_, trap) => {
+    const other = await temporaryWorkspace();
+    await putProgram(other, 'bin/git', trap);
+    vi.stubEnv('PATH', [other.path('bin'), process.env['PATH'] ?? ''].join(delimiter));
   };
 
-  test.each<[string, (place: TemporaryWorkspace, trap: string) => Promise<void>]>([
-    ['a file system monitor', (place, trap) => git(place, 'config', 'core.fsmonitor', trap)],
+  async function putProgram(place: TemporaryWorkspace, name: string, trap: string) {
+    await place.put(name, `#!/bin/sh\n${trap}\n`);
+    await chmod(place.path(name), 0o755);
+  }
+
+  test.each<[string, SetTrap]>([
+    ['a file system monitor', settings('', 'core.fsmonitor TRAP')],
     ['a clean filter', filter('x')],
     ['a clean filter with dots in its name', filter('x.y')],
-    [
-      'a clean filter without a name',
-      async (place, trap) => {
-        const config = await place.text('.git/config');
-        await place.put('.git/config', `${config}[filter ""]\n\tclean = ${trap}\n`);
-        await place.put('.gitattributes', '* filter=\n');
-      },
-    ],
-    [
-      'a filter of its worktree',
-      async (place, trap) => {
-        await git(place, 'config', 'extensions.worktreeConfig', 'true');
-        await git(place, 'config', '--worktree', 'filter.x.clean', trap);
-        await place.put('.gitattributes', '* filter=x\n');
-      },
-    ],
-    [
-      'programs for differences',
-      async (place, trap) => {
-        await git(place, 'config', 'diff.external', trap);
-        await git(place, 'config', 'diff.x.command', trap);
-        await git(place, 'config', 'diff.x.textconv', trap);
-        await git(place, 'config', 'status.renames', 'copies');
-        await place.put('.gitattributes', '* diff=x\n');
-      },
-    ],
     ['a clean filter with an equals sign in its name', filter('a=b')],
-    [
-      'a filter process',
-      async (place, trap) => {
-        await git(place, 'config', 'filter.x.process', trap);
-        await place.put('.git/info/attributes', '* filter=x\n');
-      },
-    ],
-    [
-      'a filter in an included file',
-      async (place, trap) => {
-        await place.put('more', `[filter "x"]\n\tclean = ${trap}\n`);
-        await git(place, 'config', 'include.path', '../more');
-        await place.put('.gitattributes', '* filter=x\n');
-      },
-    ],
-    [
-      'a hook',
-      async (place, trap) => {
-        await place.put('hooks/post-index-change', `#!/bin/sh\n${trap}\n`);
-        await chmod(place.path('hooks/post-index-change'), 0o755);
-        await git(place, 'config', 'core.hooksPath', 'hooks');
-      },
-    ],
-    [
-      'a submodule with a configuration of its own',
-      async (place, trap) => {
-        const inner = await repository();
-        await git(place, '-c', 'protocol.file.allow=always', 'submodule', 'add', inner.root, 'sub');
-        await git({ root: place.path('sub') }, 'config', 'core.fsmonitor', trap);
-      },
-    ],
-    [
-      'objects that are to be fetched by a command',
-      async (place, trap) => {
-        await git(place, 'config', 'core.repositoryFormatVersion', '1');
-        await git(place, 'config', 'extensions.partialClone', 'origin');
-        await git(place, 'config', 'remote.origin.promisor', 'true');
-        await git(place, 'config', 'remote.origin.url', 'ssh://nowhere/x');
-        await git(place, 'config', 'core.sshCommand', trap);
-        await git(place, 'config', 'protocol.ssh.allow', 'always');
-        await rm(place.path('.git/objects'), { recursive: true });
-        await place.put('.git/objects/info/keep', '');
-      },
-    ],
-    [
-      'a git of its own on the path',
-      async (place, trap) => {
-        await place.put('bin/git', `#!/bin/sh\n${trap}\n`);
-        await chmod(place.path('bin/git'), 0o755);
-        const folders = [place.path('bin'), './bin', 'bin', process.env['PATH'] ?? ''];
-        vi.stubEnv('PATH', folders.join(delimiter));
-      },
-    ],
-    [
-      'a git on the path from another project, whose agent could have made it',
-      async (_, trap) => {
-        const other = await temporaryWorkspace();
-        await other.put('bin/git', `#!/bin/sh\n${trap}\n`);
-        await chmod(other.path('bin/git'), 0o755);
-        vi.stubEnv('PATH', [other.path('bin'), process.env['PATH'] ?? ''].join(delimiter));
-      },
-    ],
+    ['a clean filter without a name', unnamedFilter],
+    ['a filter of its worktree', filterOfWorktree],
+    ['programs for differences', differences],
+    ['a filter process', filterProcess],
+    ['a filter in an included file', includedFilter],
+    ['a hook', hook],
+    ['a submodule with a configuration of its own', submodule],
+    ['objects that are to be fetched by a command', promisedObjects],
+    ['a git of its own on the path', ownGit],
+    ['a git on the path from another project, whose agent could have made it', gitOfAnother],
   ])('with %s runs nothing when it is looked at', async (_, set) => {
     const place = await repository();
     await place.put('trap.sh', `touch ${place.path('sprung')}\n`);

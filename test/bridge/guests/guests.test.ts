@@ -56,8 +56,7 @@ it('a guest that has its answer withdraws the question', async () => {
     data: 'Gemini CLI 1.2.3 was answered itself, and has not written src/a.ts.',
   });
   const late = { ...call, callId: newCallId(crypto.randomUUID()) };
-  bench.send(late);
-  expect(await nextResult(bench, late)).toMatchObject({ code: 'GUEST_GONE' });
+  expect(await bench.run(late)).toMatchObject({ code: 'GUEST_GONE' });
 });
 
 describe('a guest that was answered itself', () => {
@@ -95,8 +94,7 @@ describe('a guest that was answered itself', () => {
     closing.abort();
     await writeFile(filePath, 'two\n');
     await settle();
-    bench.send(call);
-    expect(await nextResult(bench, call)).toMatchObject({ status: 'success' });
+    expect(await bench.run(call)).toMatchObject({ status: 'success' });
   });
 
   it('has an unknown outcome where the bridge may not read the file', async () => {
@@ -110,8 +108,7 @@ describe('a guest that was answered itself', () => {
     const call: ToolCall = {
       ...{ callId, conversationId, tool: guestEdit.name, arguments: args, mode: 'agent' },
     };
-    bench.send(call);
-    expect(await nextResult(bench, call)).toMatchObject({ code: 'UNKNOWN_OUTCOME' });
+    expect(await bench.run(call)).toMatchObject({ code: 'UNKNOWN_OUTCOME' });
   });
 
   it('does not keep a bridge from ending', async () => {
@@ -182,8 +179,7 @@ it('an edge cannot have a change shown as that of another file, or in another co
   ];
   for (const other of others) {
     const call: ToolCall = { ...other, tool: guestEdit.name, mode: 'agent' };
-    bench.send(call);
-    expect(await nextResult(bench, call)).toMatchObject({ code: 'GUEST_GONE' });
+    expect(await bench.run(call)).toMatchObject({ code: 'GUEST_GONE' });
   }
   expect(bench.sent.filter(({ type }) => type === 'approval_request')).toEqual([]);
 });

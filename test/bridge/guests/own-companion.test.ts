@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
-import { guestContext } from '../../../bridge/guests/context.ts';
+import { guestContext } from '../../../bridge/guests/hosting.ts';
 import type { Candidate, Family } from '../../../bridge/ide/discovery/candidate.ts';
 import { discover } from '../../../bridge/ide/discovery/discover.ts';
 import { identityOf } from '../../../bridge/ide/link/confirmed.ts';

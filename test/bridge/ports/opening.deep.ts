@@ -1,8 +1,12 @@
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { PORT_LIMITS } from '../../../bridge/ports/limits.ts';
-import { OpenPorts, type PortAsk, type PortsConfig } from '../../../bridge/ports/open-ports.ts';
+import {
+  OpenPorts,
+  PORT_LIMITS,
+  type PortAsk,
+  type PortsConfig,
+} from '../../../bridge/ports/open-ports.ts';
 import { reportProcesses } from '../../../bridge/ports/report.ts';
 import { BackgroundProcesses } from '../../../bridge/terminal/background.ts';
 import type { Dialer } from '../../../bridge/terminal/process-book.ts';

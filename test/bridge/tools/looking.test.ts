@@ -15,15 +15,11 @@ describe('read_file', () => {
     ['from an offset', { offset: 4 }, '4|four\n5|five\n(Lines 4 to 5 of 5.)'],
     ['from the end', { offset: -2 }, '4|four\n5|five\n(Lines 4 to 5 of 5.)'],
     [
-      'from further back than the beginning',
+      'from before it',
       { offset: -9, limit: 1 },
       '1|one\n(Lines 1 to 1 of 5. Read on with offset 2.)',
     ],
-    [
-      'a window',
-      { offset: 2, limit: 2 },
-      '2|two\n3|three\n(Lines 2 to 3 of 5. Read on with offset 4.)',
-    ],
+    ['a window', { offset: 3, limit: 1 }, '3|three\n(Lines 3 to 3 of 5. Read on with offset 4.)'],
   ])('reads %s', async (_, window, data) => {
     const { call } = await temporaryWorkspace({ 'a.txt': FIVE });
     expect(await call('read_file', { target_file: 'a.txt', ...window })).toMatchObject({ data });
@@ -31,9 +27,8 @@ describe('read_file', () => {
 
   it('reads CRLF, a byte order mark and a missing final newline as plain lines', async () => {
     const { call } = await temporaryWorkspace({ 'a.txt': '\uFEFFa\r\n\r\nb' });
-    expect(await call('read_file', { target_file: 'a.txt' })).toMatchObject({
-      data: '1|a\n2|\n3|b',
-    });
+    const data = '1|a\n2|\n3|b';
+    expect(await call('read_file', { target_file: 'a.txt' })).toMatchObject({ data });
   });
 
   it('reads a window of a file of nothing but lines without taking all of it apart', async () => {
@@ -51,9 +46,8 @@ describe('read_file', () => {
 
   it('says that a file is empty', async () => {
     const { call } = await temporaryWorkspace({ 'a.txt': '' });
-    expect(await call('read_file', { target_file: 'a.txt' })).toMatchObject({
-      data: '(The file is empty.)',
-    });
+    const data = '(The file is empty.)';
+    expect(await call('read_file', { target_file: 'a.txt' })).toMatchObject({ data });
   });
 
   it('names the bound it stopped at', async () => {
@@ -125,10 +119,8 @@ describe('list_dir', () => {
 
   it('leaves out what the caller does not want', async () => {
     const { call } = await temporaryWorkspace(TREE);
-    const { data } = await call('list_dir', {
-      target_directory: 'src',
-      ignore_globs: ['*.py', 'deep'],
-    });
+    const args = { target_directory: 'src', ignore_globs: ['*.py', 'deep'] };
+    const { data } = await call('list_dir', args);
     expect(data).toMatch(/^a\.ts\n\(1 of 3/);
   });
 
@@ -191,92 +183,49 @@ describe('glob_file_search', () => {
 });
 
 describe('grep', () => {
+  const A = { pattern: 'needle', path: 'src/a.ts' };
+  const SRC = { pattern: 'needle', path: 'src' };
+  const ONE = { pattern: 'one', path: 'src/a.ts' };
+  const FILES = { pattern: 'needle', output_mode: 'files_with_matches' };
+  const NONE = '(No matches. Ignored files are not searched.)';
+  const OVER_LINES = { pattern: 'one.third', path: 'src', multiline: true };
+  const CODE = 'src/a.ts\nsrc/c.py';
+  const NOT_ALL = 'not all are shown: narrow the search by path, glob, type or pattern.)';
+
   it.each([
-    [
-      'lines',
-      { pattern: 'needle', path: 'src' },
-      'src/a.ts\n2:needle one\n6:needle two\n\nsrc/c.py\n1:needle\n(3 matches.)',
-    ],
-    [
-      'one file',
-      { pattern: 'needle', path: 'src/a.ts' },
-      'src/a.ts\n2:needle one\n6:needle two\n(2 matches.)',
-    ],
+    ['lines', SRC, 'src/a.ts\n2:needle one\n6:needle two\n\nsrc/c.py\n1:needle\n(3 matches.)'],
+    ['one file', A, 'src/a.ts\n2:needle one\n6:needle two\n(2 matches.)'],
     [
       'without case',
-      { pattern: 'needle', path: 'src/deep', '-i': true },
+      { ...SRC, path: 'src/deep', '-i': true },
       'src/deep/b.ts\n1:NEEDLE\n(1 match.)',
     ],
     [
       'lines after',
-      { pattern: 'needle', path: 'src/a.ts', '-A': 1 },
+      { ...A, '-A': 1 },
       'src/a.ts\n2:needle one\n3-third\n--\n6:needle two\n(2 matches.)',
     ],
-    [
-      'lines around',
-      { pattern: 'one', path: 'src/a.ts', '-C': 1 },
-      'src/a.ts\n1-first\n2:needle one\n3-third\n(1 match.)',
-    ],
-    [
-      'lines before',
-      { pattern: 'one', path: 'src/a.ts', '-B': 1 },
-      'src/a.ts\n1-first\n2:needle one\n(1 match.)',
-    ],
-    [
-      'over lines',
-      { pattern: 'one.third', path: 'src', multiline: true },
-      'src/a.ts\n2:needle one\n3:third\n(1 match.)',
-    ],
-    [
-      'a glob',
-      { pattern: 'needle', glob: '*.ts', output_mode: 'files_with_matches' },
-      '.hidden/d.ts\nsrc/a.ts\n(2 files.)',
-    ],
-    [
-      'no ignored file, whatever the glob',
-      { pattern: 'needle', glob: '*.{txt,log}', output_mode: 'files_with_matches' },
-      'keep.log\n(1 file.)',
-    ],
-    [
-      'a negative glob',
-      { pattern: 'needle', path: 'src', glob: '!*.py', output_mode: 'files_with_matches' },
-      'src/a.ts\n(1 file.)',
-    ],
-    [
-      'a type',
-      { pattern: 'needle', type: 'py', output_mode: 'files_with_matches' },
-      'src/c.py\n(1 file.)',
-    ],
-    [
-      'counts',
-      { pattern: 'needle', path: 'src', output_mode: 'count' },
-      'src/a.ts:2\nsrc/c.py:1\n(2 files.)',
-    ],
-    [
-      'files, never secret or ignored ones',
-      { pattern: 'needle', output_mode: 'files_with_matches' },
-      '.hidden/d.ts\nREADME.md\nkeep.log\nsrc/a.ts\nsrc/c.py\n(5 files.)',
-    ],
-    [
-      'no secret by its name',
-      { pattern: 'secret', glob: '.env' },
-      '(No matches. Ignored files are not searched.)',
-    ],
-    ['nothing', { pattern: 'absent' }, '(No matches. Ignored files are not searched.)'],
-    [
-      'a pattern like a flag',
-      { pattern: '--pre=cat', path: 'src' },
-      '(No matches. Ignored files are not searched.)',
-    ],
+    ['lines around', { ...ONE, '-C': 1 }, 'src/a.ts\n1-first\n2:needle one\n3-third\n(1 match.)'],
+    ['lines before', { ...ONE, '-B': 1 }, 'src/a.ts\n1-first\n2:needle one\n(1 match.)'],
+    ['over lines', OVER_LINES, 'src/a.ts\n2:needle one\n3:third\n(1 match.)'],
+    ['a glob', { ...FILES, glob: '*.ts' }, '.hidden/d.ts\nsrc/a.ts\n(2 files.)'],
+    ['no ignored file by a glob', { ...FILES, glob: '*.{txt,log}' }, 'keep.log\n(1 file.)'],
+    ['a negative glob', { ...FILES, path: 'src', glob: '!*.py' }, 'src/a.ts\n(1 file.)'],
+    ['a type', { ...FILES, type: 'py' }, 'src/c.py\n(1 file.)'],
+    ['counts', { ...SRC, output_mode: 'count' }, 'src/a.ts:2\nsrc/c.py:1\n(2 files.)'],
+    ['no secret or ignored files', FILES, `.hidden/d.ts\nREADME.md\nkeep.log\n${CODE}\n(5 files.)`],
+    ['no secret by its name', { pattern: 'secret', glob: '.env' }, NONE],
+    ['nothing', { pattern: 'absent' }, NONE],
+    ['a pattern like a flag', { ...SRC, pattern: '--pre=cat' }, NONE],
     [
       'at most so many lines',
-      { pattern: 'needle', path: 'src', head_limit: 2 },
-      'src/a.ts\n2:needle one\n6:needle two\n(At least 2 matches, not all are shown: narrow the search by path, glob, type or pattern.)',
+      { ...SRC, head_limit: 2 },
+      `src/a.ts\n2:needle one\n6:needle two\n(At least 2 matches, ${NOT_ALL}`,
     ],
     [
       'at most so many files',
-      { pattern: 'needle', path: 'src', head_limit: 1, output_mode: 'count' },
-      'src/a.ts:2\n(At least 1 file, not all are shown: narrow the search by path, glob, type or pattern.)',
+      { ...SRC, head_limit: 1, output_mode: 'count' },
+      `src/a.ts:2\n(At least 1 file, ${NOT_ALL}`,
     ],
   ])('shows %s', async (_, args, data) => {
     const { call } = await temporaryWorkspace(TREE);
@@ -344,11 +293,8 @@ describe('searching by a link inside the workspace', () => {
     });
     await symlink('real', path('link'));
     const workspace = await Workspace.open(root, { closedPaths: [path('real/state')] });
-    const found = await call(
-      'grep',
-      { pattern: 'needle', path: 'link' },
-      { ...context, workspace },
-    );
+    const args = { pattern: 'needle', path: 'link' };
+    const found = await call('grep', args, { ...context, workspace });
     expect(found.data).toContain('No matches');
   });
 });
@@ -393,13 +339,8 @@ describe('runRipgrep', () => {
     const { root, put } = await temporaryWorkspace();
     await put('big.txt', 'x\n'.repeat(2_000_000));
     const controller = new AbortController();
-    const search = {
-      folder: root,
-      flags: ['--json', '--sort=path', '--regexp=x'],
-      target: './',
-      separator: '\n',
-      rules: [[]],
-    } as const;
+    const flags = ['--json', '--sort=path', '--regexp=x'];
+    const search = { folder: root, flags, target: './', separator: '\n', rules: [[]] } as const;
     const read = async () => {
       for await (const _ of runRipgrep({ ...search, signal: controller.signal })) {
         controller.abort(new Error('enough'));

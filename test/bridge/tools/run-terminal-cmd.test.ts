@@ -15,33 +15,24 @@ import { carryOut, type TemporaryWorkspace, temporaryWorkspace } from './tempora
 const background = new BackgroundProcesses();
 afterAll(() => background.endAll());
 
+/** The tool of a bridge without a sandbox. */
+function toolIn({ root }: Pick<TemporaryWorkspace, 'root'>, environment = process.env) {
+  const folders = { workspace: root, home: root, closedFolders: [], maskFolder: '/tmp/masks' };
+  const confinement = unconfined({ ...folders, environment }, 'a test');
+  return createRunTerminalCmd({ confinement, background });
+}
+
 async function call(
-  { root, context }: Pick<TemporaryWorkspace, 'root' | 'context'>,
+  place: Pick<TemporaryWorkspace, 'root' | 'context'>,
   args: Record<string, unknown>,
   changes: Partial<ToolContext> = {},
 ): Promise<ToolResult> {
-  const surroundings = {
-    workspace: root,
-    home: root,
-    closedFolders: [],
-    maskFolder: '/tmp/masks',
-    environment: process.env,
-  };
-  const confinement = unconfined(surroundings, 'a test');
-  const tool = createRunTerminalCmd({ confinement, background });
-  return await carryOut(tool, args, { ...context, ...changes });
+  return await carryOut(toolIn(place), args, { ...place.context, ...changes });
 }
 
 /** Calls of one bridge, whose conversations have sessions. */
 async function sessionIn({ root, context }: TemporaryWorkspace) {
-  const surroundings = {
-    ...{ workspace: root, home: root, closedFolders: [], maskFolder: '/tmp/masks' },
-    environment: process.env,
-  };
-  const tool = createRunTerminalCmd({
-    confinement: unconfined(surroundings, 'a test'),
-    background,
-  });
+  const tool = toolIn({ root });
   const propose = async (args: Record<string, unknown>) => {
     const { subjects, paths, propose } = tool.read(args, context.conversationId);
     const places = [await context.workspace.resolve(paths[0] ?? '', 'read')] as const;
@@ -74,16 +65,8 @@ describe('run_terminal_cmd', () => {
   test('proposes all that decides what a command may do', async () => {
     const { root, context } = await temporaryWorkspace({ 'src/a.txt': '' });
     await symlink('src', join(root, 'link'));
-    const surroundings = {
-      workspace: root,
-      home: root,
-      closedFolders: [],
-      maskFolder: '/tmp/masks',
-      environment: {},
-    };
-    const machine = { confinement: unconfined(surroundings, 'a test'), background };
     const propose = async (args: Record<string, unknown>) => {
-      const call = createRunTerminalCmd(machine).read({ command: 'ls', ...args }, 'conv_test');
+      const call = toolIn({ root }, {}).read({ command: 'ls', ...args }, 'conv_test');
       const [path = ''] = call.paths;
       const places = [await context.workspace.resolve(path, 'read')] as const;
       return (await call.propose({ ...context, places })).proposal;

@@ -123,8 +123,7 @@ test('a call that may run twice is asked about again after a crash in the middle
     ...{ decide: () => 'ask', devices: [device.key], tools: [scripted.tool] },
   });
   const call = newCall('idempotent');
-  bench.send(call);
-  const question = await nextQuestion(bench, call);
+  const question = await bench.ask(call);
   const answer = await device.approve(question);
   bench.session.receive({ type: 'approval', answer });
   await nextRun(scripted.runs);

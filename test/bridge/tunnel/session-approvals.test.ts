@@ -46,8 +46,7 @@ describe('a call that a person is asked about', () => {
     const decide = vi.fn(() => decision);
     const bench = await Bench.start({ decide, devices: [device.key] });
     const [first, second] = [newWrite(), newCall('write', { path: 'b.txt', contents: 'y' })];
-    bench.send(first);
-    const question = await nextQuestion(bench, first);
+    const question = await bench.ask(first);
     const decided = decide.mock.calls.length;
     bench.send(second);
     await vi.waitUntil(() => decide.mock.calls.length > decided);
@@ -106,8 +105,7 @@ describe('a call that a person is asked about', () => {
     const { tool } = scriptedTool('command', { effect: 'execute' });
     const bench = await Bench.start({ decide: () => 'ask', tools: [tool] });
     const call = newCall('command', { text: 'x'.repeat(RUN_LIMITS.maxProposalBytes) });
-    bench.send(call);
-    expect(await nextResult(bench, call)).toMatchObject({ code: 'PROPOSAL_TOO_LARGE' });
+    expect(await bench.run(call)).toMatchObject({ code: 'PROPOSAL_TOO_LARGE' });
     expect(bench.sent.map(({ type }) => type)).toEqual(['result']);
   });
 
@@ -191,8 +189,7 @@ describe('a connection that comes back', () => {
       tools: [tool],
     });
     const call = newCall('command');
-    bench.send(call);
-    const question = await nextQuestion(bench, call);
+    const question = await bench.ask(call);
     bench.session.detach();
     bench.session.receive({ type: 'approval', answer: await device.approve(question) });
     await vi.waitUntil(() => runs.length === 1);
@@ -243,8 +240,7 @@ describe('a bridge that starts again', () => {
     const decide = () => (bench.sent.length === 2 ? new Promise<'ask'>(() => {}) : 'ask');
     const bench: Bench = await Bench.start({ decide, devices: [device.key], tools: [tool] });
     const call = newCall('command');
-    bench.send(call);
-    const question = await nextQuestion(bench, call);
+    const question = await bench.ask(call);
     bench.session.receive({ type: 'approval', answer: await device.approve(question) });
     await vi.waitUntil(() => bench.sent.length === 2);
     bench.restart();

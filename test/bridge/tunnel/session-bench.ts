@@ -199,6 +199,18 @@ export class Bench {
     for (const call of calls) this.session.receive({ type: 'call', call });
   }
 
+  /** The first result of a call that is sent now. */
+  async run(call: ToolCall): Promise<ToolResult> {
+    this.send(call);
+    return await nextResult(this, call);
+  }
+
+  /** The question about a call that is sent now. */
+  async ask(call: ToolCall): Promise<ApprovalQuestion> {
+    this.send(call);
+    return await nextQuestion(this, call);
+  }
+
   resultsOf({ callId }: ToolCall): ToolResult[] {
     return this.sent.flatMap((frame) =>
       frame.type === 'result' && frame.callId === callId ? [withoutDuration(frame.result)] : [],

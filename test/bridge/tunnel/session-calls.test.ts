@@ -58,9 +58,7 @@ describe('calls that come together', () => {
 describe('a call that cannot run', () => {
   test('is answered with UNKNOWN_TOOL where there is no such tool', async () => {
     const bench = await Bench.start();
-    const call = newCall('dance');
-    bench.send(call);
-    expect(await nextResult(bench, call)).toEqual({
+    expect(await bench.run(newCall('dance'))).toEqual({
       status: 'error',
       code: 'UNKNOWN_TOOL',
       data: 'This bridge has no tool named "dance".',
@@ -69,9 +67,7 @@ describe('a call that cannot run', () => {
 
   test('is answered with each wrong argument, whatever the edge made of them', async () => {
     const bench = await Bench.start();
-    const call = newCall('write', { path: '', contents: 3 });
-    bench.send(call);
-    expect(await nextResult(bench, call)).toMatchObject({
+    expect(await bench.run(newCall('write', { path: '', contents: 3 }))).toMatchObject({
       status: 'error',
       code: 'INVALID_ARGUMENTS',
       data: expect.stringMatching(/path: .*contents: /),
@@ -119,9 +115,7 @@ describe('a call that cannot run', () => {
 
   test('is answered with the reason where the owner denies it, and nothing is started', async () => {
     const bench = await Bench.start({ decide: () => 'deny' });
-    const call = newCall('write', { path: 'a.txt', contents: 'x' });
-    bench.send(call);
-    expect(await nextResult(bench, call)).toEqual({
+    expect(await bench.run(newCall('write', { path: 'a.txt', contents: 'x' }))).toEqual({
       status: 'error',
       code: 'DENIED',
       data: 'Not allowed on this machine: the test says so',

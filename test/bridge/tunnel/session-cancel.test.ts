@@ -7,7 +7,6 @@ import {
   command,
   DONE,
   newCall,
-  nextQuestion,
   nextResult,
   nextRun,
   scriptedTool,
@@ -60,8 +59,7 @@ describe('a cancel', () => {
     const { tool, runs } = command();
     const bench = await Bench.start({ tools: [tool], decide: () => 'ask' });
     const asked = newCall('command');
-    bench.send(asked);
-    await nextQuestion(bench, asked);
+    await bench.ask(asked);
     writeFileSync(join(bench.place.root, '..', 'journal.jsonl.restored'), '');
     bench.restart();
     expect(bench.journal.wasRestored).toBe(true);

@@ -40,9 +40,7 @@ const hardLink = ({ place }: Bench) => link(place.path('a.txt'), place.path('b.t
 async function readBy(bench: Bench, path = 'a.txt'): Promise<void> {
   const before = decision;
   decision = 'allow';
-  const read = newCall('read_file', { target_file: path });
-  bench.send(read);
-  await nextResult(bench, read);
+  await bench.run(newCall('read_file', { target_file: path }));
   decision = before;
   bench.sent.length = 0;
 }
@@ -51,8 +49,7 @@ describe('an edit that a person is asked about', () => {
   test('is shown as what it changes, with both hashes', async () => {
     const bench = await asking();
     const call = replace('two', '2');
-    bench.send(call);
-    const { proposal } = await nextQuestion(bench, call);
+    const { proposal } = await bench.ask(call);
     expect(proposal).toEqual({
       ...{ kind: 'edit', tool: 'str_replace', path: 'a.txt', operation: 'edit' },
       diff: [{ oldString: 'two', newString: '2', startLine: 2, endLine: 2 }],
@@ -67,9 +64,7 @@ describe('an edit that a person is asked about', () => {
   ])('is not asked about where its %s', async (_, prepare, text, code) => {
     const bench = await asking();
     await prepare(bench);
-    const call = replace(text, '4');
-    bench.send(call);
-    expect(await nextResult(bench, call)).toMatchObject({ status: 'error', code });
+    expect(await bench.run(replace(text, '4'))).toMatchObject({ status: 'error', code });
     expect(typesSent(bench)).toEqual(['result']);
   });
 
@@ -77,8 +72,7 @@ describe('an edit that a person is asked about', () => {
     const bench = await asking();
     const contents = `${'x'.repeat(99)}\n`.repeat(20_000);
     const call = newCall('write', { path: 'b.txt', contents });
-    bench.send(call);
-    const question = await nextQuestion(bench, call);
+    const question = await bench.ask(call);
     const { maxProposedChars } = TOOL_LIMITS;
     expect(question.proposal).toMatchObject({
       diff: [{ oldString: '', newString: contents.slice(0, maxProposedChars) }],
@@ -99,8 +93,7 @@ describe('an edit that a person is asked about', () => {
     const calls = [1, 2].map(() => newCall('edit_notebook', { ...target, new_string: 'x = 1' }));
     const questions: ApprovalQuestion[] = [];
     for (const call of calls) {
-      bench.send(call);
-      const question = await nextQuestion(bench, call);
+      const question = await bench.ask(call);
       questions.push(question);
       bench.sent.length = 0;
       bench.session.receive({ type: 'cancel', callId: call.callId });
@@ -119,8 +112,7 @@ describe('an edit that a person is asked about', () => {
     const bench = await asking();
     await readBy(bench);
     const call = replace('two', '2');
-    bench.send(call);
-    const first = await nextQuestion(bench, call);
+    const first = await bench.ask(call);
     await bench.place.put('a.txt', 'zero\none\ntwo\nthree\n');
     await approve(bench, first);
     const second = await nextQuestion(bench, call, 2);
@@ -139,8 +131,7 @@ describe('an edit that a person is asked about', () => {
   test('fails where its text is gone meanwhile, and its question is void', async () => {
     const bench = await asking();
     const call = replace('two', '2');
-    bench.send(call);
-    const question = await nextQuestion(bench, call);
+    const question = await bench.ask(call);
     await bench.place.put('a.txt', 'one\n');
     await approve(bench, question);
     expect(await nextResult(bench, call)).toMatchObject({ status: 'error' });
@@ -152,8 +143,7 @@ describe('an edit that a person is asked about', () => {
     const bench = await asking();
     await readBy(bench);
     const call = newCall('write', { path: 'a.txt', contents: 'new\n' });
-    bench.send(call);
-    const question = await nextQuestion(bench, call);
+    const question = await bench.ask(call);
     await bench.place.put('a.txt', 'mine\n');
     await approve(bench, question);
     expect(await nextResult(bench, call)).toMatchObject({ code: 'STALE' });
@@ -181,8 +171,7 @@ describe('an edit that a person is asked about', () => {
   test('is not made where the rules forbid it meanwhile', async () => {
     const bench = await asking();
     const call = replace('two', '2');
-    bench.send(call);
-    const question = await nextQuestion(bench, call);
+    const question = await bench.ask(call);
     decision = 'deny';
     await approve(bench, question);
     expect(await nextResult(bench, call)).toMatchObject({ code: 'DENIED' });
@@ -192,8 +181,7 @@ describe('an edit that a person is asked about', () => {
   test('is still made by the answer where the rules would not ask any more', async () => {
     const bench = await asking();
     const call = replace('two', '2');
-    bench.send(call);
-    const question = await nextQuestion(bench, call);
+    const question = await bench.ask(call);
     decision = 'allow';
     await approve(bench, question);
     expect(await nextResult(bench, call)).toMatchObject({ status: 'success' });
@@ -208,8 +196,7 @@ test('an edit that was let in is asked about where the rules ask by the time it 
     FILES,
   );
   const call = replace('two', '2');
-  bench.send(call);
-  const question = await nextQuestion(bench, call);
+  const question = await bench.ask(call);
   expect(await bench.place.text('a.txt')).toBe(FILES['a.txt']);
   await approve(bench, question);
   expect(await nextResult(bench, call)).toMatchObject({ status: 'success' });
@@ -218,8 +205,7 @@ test('an edit that was let in is asked about where the rules ask by the time it 
 test('a read whose path leads to another file than when it was asked about is not done', async () => {
   const bench = await asking({ 'src/a.txt': 'a\n', 'other/a.txt': 'b\n' });
   const call = newCall('read_file', { target_file: 'src/a.txt' });
-  bench.send(call);
-  const question = await nextQuestion(bench, call);
+  const question = await bench.ask(call);
   await rename(bench.place.path('src'), bench.place.path('away'));
   await symlink('other', bench.place.path('src'));
   await approve(bench, question);
@@ -259,12 +245,9 @@ describe('several edits of one file in one reply', () => {
   test('leave the file to others while a person thinks', async () => {
     const bench = await asking();
     const asked = replace('one', '1');
-    bench.send(asked);
-    const question = await nextQuestion(bench, asked);
+    const question = await bench.ask(asked);
     decision = 'allow';
-    const allowed = replace('two', '2');
-    bench.send(allowed);
-    expect(await nextResult(bench, allowed)).toMatchObject({ status: 'success' });
+    expect(await bench.run(replace('two', '2'))).toMatchObject({ status: 'success' });
     await approve(bench, question);
     await approve(bench, await nextQuestion(bench, asked, 2));
     expect(await nextResult(bench, asked)).toMatchObject({ status: 'success' });
@@ -292,8 +275,7 @@ describe('a bridge that starts again over an edit that it has asked about', () =
     const bench = await asking();
     await readBy(bench);
     const call = writeAll();
-    bench.send(call);
-    const question = await nextQuestion(bench, call);
+    const question = await bench.ask(call);
     bench.restart();
     return { bench, call, question };
   }
@@ -309,8 +291,7 @@ describe('a bridge that starts again over an edit that it has asked about', () =
   test('asks another question of another file', async () => {
     const bench = await asking();
     const call = replace('two', '2');
-    bench.send(call);
-    const question = await nextQuestion(bench, call);
+    const question = await bench.ask(call);
     bench.restart();
     await bench.place.put('a.txt', 'two\n');
     bench.connect({ calls: [call], answers: [await device.approve(question)] });

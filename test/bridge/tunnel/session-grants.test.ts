@@ -73,8 +73,7 @@ test.each(['eve', '', 'ben\u200b', 'app:shop:1', 'x'.repeat(300)])(
     const { tool, runs } = command();
     const bench = await benchFor({ tools: [tool] });
     const call = callOf(grantee, 'command');
-    bench.send(call);
-    expect(await nextResult(bench, call)).toMatchObject(NOT_GRANTED);
+    expect(await bench.run(call)).toMatchObject(NOT_GRANTED);
     expect(runs).toEqual([]);
     expect(await readAudit(bench.stateDir)).toMatchObject([{ outcome: 'NOT_GRANTED' }]);
   },
@@ -92,8 +91,7 @@ test.each([
   bench.send(one);
   (await nextRun(runs)).end(DONE);
   expect(await nextResult(bench, one)).toEqual(DONE);
-  bench.send(other);
-  expect(await nextResult(bench, other)).toMatchObject(NOT_GRANTED);
+  expect(await bench.run(other)).toMatchObject(NOT_GRANTED);
   expect(runs).toHaveLength(1);
 });
 
@@ -132,8 +130,7 @@ test('a file of grants that someone damages refuses the next call', async () => 
   const bench = await benchFor({ tools: [tool] });
   writeFileSync(join(bench.stateDir, 'grants.json'), '{"grants":[{"name":"ben"}]}');
   const call = callOf('ben', 'command');
-  bench.send(call);
-  expect(await nextResult(bench, call)).toMatchObject(NOT_GRANTED);
+  expect(await bench.run(call)).toMatchObject(NOT_GRANTED);
   expect(runs).toEqual([]);
 });
 
@@ -141,8 +138,7 @@ test('what would ask a person is refused at once with the reason, and no one is 
   const { tool, runs } = command();
   const bench = await benchFor({ tools: [tool], decide: () => 'ask' });
   const call = callOf('ben', 'command');
-  bench.send(call);
-  expect(await nextResult(bench, call)).toEqual({
+  expect(await bench.run(call)).toEqual({
     status: 'error',
     code: 'DENIED',
     data: expect.stringMatching(/needs a yes of the owner.*the test says so/),
@@ -158,8 +154,7 @@ test('an answer that the edge sends beforehand starts no call of another account
   const call = callOf('ben', 'command');
   const answer = { callId: call.callId, nonce: 'a-nonce-of-the-edge', decision: 'once' as const };
   bench.session.receive({ type: 'approval', answer });
-  bench.send(call);
-  expect(await nextResult(bench, call)).toMatchObject({ code: 'DENIED' });
+  expect(await bench.run(call)).toMatchObject({ code: 'DENIED' });
   expect(runs).toEqual([]);
 });
 

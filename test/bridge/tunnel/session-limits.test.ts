@@ -44,16 +44,14 @@ describe('a call limited to some paths', () => {
   test('that leads to another path is refused without a question', async () => {
     const bench = await asking();
     const call = newWrite('lib/b.txt');
-    bench.send(call);
-    expect(await nextResult(bench, call)).toMatchObject(REFUSED);
+    expect(await bench.run(call)).toMatchObject(REFUSED);
     expect(bench.sent.map(({ type }) => type)).toEqual(['result']);
   });
 
   test('with wrong arguments hears what is wrong with them', async () => {
     const bench = await Bench.start({}, FILES);
     const call = limited(newCall('read_file', { target_file: 7 }));
-    bench.send(call);
-    expect(await nextResult(bench, call)).toMatchObject({ code: 'INVALID_ARGUMENTS' });
+    expect(await bench.run(call)).toMatchObject({ code: 'INVALID_ARGUMENTS' });
   });
 
   test.each([

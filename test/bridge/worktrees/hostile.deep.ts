@@ -11,6 +11,7 @@ import {
   putState,
   repositoryWith,
   startBridge,
+  startIn,
 } from './worktree-bridge.ts';
 
 /** A command that may write to `.git` needs no answer. */
@@ -18,9 +19,7 @@ const ALL_COMMANDS = { rules: [{ tool: 'command', pattern: '*', decision: 'allow
 
 describe.skipIf(NO_BUBBLEWRAP)(`what an agent leaves in a worktree ${NO_BUBBLEWRAP ?? ''}`, () => {
   it('starts no program when the bridge looks at it', async () => {
-    const place = await repositoryWith({ 'a.txt': 'one\n' });
-    const { bridge } = await startBridge(place);
-    const id = newConversation();
+    const { place, bridge, id } = await startIn({ 'a.txt': 'one\n' });
     const { path, branch } = await bridge.open(id);
     const ran = join(place.folder, 'ran');
     const program = join(path, 'program');
@@ -189,9 +188,7 @@ describe.skipIf(NO_BUBBLEWRAP)(`what an agent leaves in a worktree ${NO_BUBBLEWR
   });
 
   it('is not committed as long as git cannot read a part of it', async () => {
-    const place = await repositoryWith({ 'a.txt': 'one\n' });
-    const { bridge } = await startBridge(place);
-    const id = newConversation();
+    const { bridge, id } = await startIn({ 'a.txt': 'one\n' });
     await bridge.open(id);
     const close = async () => await bridge.call(callOf(id, 'close_worktree', { commit: true }));
     await bridge.run(id, 'git init -q inner; echo 2 >> a.txt; echo 1 > closed; chmod 0 closed');
@@ -207,9 +204,7 @@ describe.skipIf(NO_BUBBLEWRAP)(`what an agent leaves in a worktree ${NO_BUBBLEWR
   });
 
   it('a name that the person’s git refuses does not stop what comes after', async () => {
-    const place = await repositoryWith({ 'a.txt': 'one\n' });
-    const { bridge } = await startBridge(place);
-    const id = newConversation();
+    const { place, bridge, id } = await startIn({ 'a.txt': 'one\n' });
     const { branch } = await bridge.open(id);
     await bridge.run(id, 'echo 2 >> a.txt; printf "%04000d" 0 > .gitattributes');
     const refused = await bridge.call(callOf(id, 'close_worktree', { commit: true }));
@@ -220,8 +215,7 @@ describe.skipIf(NO_BUBBLEWRAP)(`what an agent leaves in a worktree ${NO_BUBBLEWR
   });
 
   it('is removed while a command works in it, and what that leaves goes later', async () => {
-    const place = await repositoryWith({ '.gitignore': 'd\n', 'a.txt': 'one\n' });
-    const { bridge } = await startBridge(place);
+    const { place, bridge } = await startIn({ '.gitignore': 'd\n', 'a.txt': 'one\n' });
     const [id, other] = [newConversation(), newConversation()];
     const { path } = await bridge.open(id);
     await bridge.open(other);
@@ -237,9 +231,7 @@ describe.skipIf(NO_BUBBLEWRAP)(`what an agent leaves in a worktree ${NO_BUBBLEWR
   });
 
   it('is refused where it is as large as a build, which names what to do', async () => {
-    const place = await repositoryWith({ 'a.txt': 'one\n' });
-    const { bridge } = await startBridge(place);
-    const id = newConversation();
+    const { bridge, id } = await startIn({ 'a.txt': 'one\n' });
     await bridge.open(id);
     await bridge.run(id, `truncate -s 600M "$(printf '\\377.bin')"`);
     const unreadable = await bridge.call(callOf(id, 'close_worktree', { commit: false }));
@@ -288,9 +280,7 @@ describe('a repository', () => {
   );
 
   it('never gets a commit on another branch than the work’s own', async () => {
-    const place = await repositoryWith({ 'a.txt': 'one\n' });
-    const { bridge } = await startBridge(place);
-    const id = newConversation();
+    const { place, bridge, id } = await startIn({ 'a.txt': 'one\n' });
     await place.git('symbolic-ref', 'refs/heads/mine', 'refs/heads/other');
     await bridge.open(id, { branch: 'mine' });
     const put = (path: string) => bridge.call(callOf(id, 'write', { path, contents: 'new\n' }));
@@ -325,8 +315,7 @@ describe('a repository', () => {
   });
 
   it('gives a branch to the first of two that end at once', async () => {
-    const place = await repositoryWith({ 'a.txt': 'one\n' });
-    const { bridge } = await startBridge(place);
+    const { place, bridge } = await startIn({ 'a.txt': 'one\n' });
     const both = [newConversation(), newConversation()];
     const close = async (id: string) => {
       await bridge.open(id, { branch: 'x' });

@@ -14,6 +14,7 @@ import {
   putState,
   repositoryWith,
   startBridge,
+  startIn,
   WorktreeBridge,
 } from './worktree-bridge.ts';
 
@@ -99,9 +100,7 @@ describe.skipIf(NO_BUBBLEWRAP)(`a bridge that is killed ${NO_BUBBLEWRAP ?? ''}`,
   });
 
   it('in the middle of a look at the files takes all of them at the next one', async () => {
-    const place = await repositoryWith({ 'a.txt': 'one\n' });
-    const { bridge } = await startBridge(place);
-    const id = newConversation();
+    const { place, bridge, id } = await startIn({ 'a.txt': 'one\n' });
     await bridge.open(id);
     await bridge.run(id, 'echo 2 >> a.txt');
     const { record } = new WorktreeStore(place.stateDir).pathsOf(id);

@@ -193,3 +193,9 @@ export async function startBridge({
   const { tools } = await connection.welcome();
   return { bridge: new WorktreeBridge(connection), tools, end };
 }
+
+/** A bridge on a new repository with these files, and a conversation for a worktree of it. */
+export async function startIn(files: Readonly<Record<string, string>>) {
+  const place = await repositoryWith(files);
+  return { place, ...(await startBridge(place)), id: newConversation() };
+}

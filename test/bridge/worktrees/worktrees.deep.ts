@@ -12,6 +12,7 @@ import {
   putState,
   repositoryWith,
   startBridge,
+  startIn,
 } from './worktree-bridge.ts';
 
 it('worktrees are a bounded number, of which an idle one makes room once all of it is committed', async () => {
@@ -82,9 +83,7 @@ describe.skipIf(NO_BUBBLEWRAP)(
     });
 
     async function runningCall(command: string, isSubagent = false) {
-      const place = await repositoryWith({ 'a.txt': 'one\n' });
-      const { bridge } = await startBridge(place);
-      const id = newConversation();
+      const { bridge, id } = await startIn({ 'a.txt': 'one\n' });
       const { path } = await bridge.open(id);
       const call = callOf(isSubagent ? newConversation() : id, 'run_terminal_cmd', { command });
       const { callId } = call;
@@ -155,9 +154,7 @@ describe.skipIf(NO_BUBBLEWRAP)(`work that is in no commit ${NO_BUBBLEWRAP ?? ''}
   });
 
   it('in ignored files is named, and does not keep the folder', async () => {
-    const place = await repositoryWith({ '.gitignore': 'dist\n*.log\n', 'a.txt': 'one\n' });
-    const { bridge } = await startBridge(place);
-    const id = newConversation();
+    const { bridge, id } = await startIn({ '.gitignore': 'dist\n*.log\n', 'a.txt': 'one\n' });
     const { path } = await bridge.open(id);
     await bridge.run(id, 'mkdir dist; echo 1 > dist/a.js; echo 2 > x.log');
     const closed = await bridge.call(callOf(id, 'close_worktree', { commit: true }));
@@ -167,9 +164,7 @@ describe.skipIf(NO_BUBBLEWRAP)(`work that is in no commit ${NO_BUBBLEWRAP ?? ''}
   });
 
   it('stays when the conversation is put away, until it is committed', async () => {
-    const place = await repositoryWith({ 'a.txt': 'one\n' });
-    const { bridge } = await startBridge(place);
-    const id = newConversation();
+    const { bridge, id } = await startIn({ 'a.txt': 'one\n' });
     const { path } = await bridge.open(id);
     await bridge.run(id, 'echo 2 >> a.txt');
     await bridge.close(id, { commit: false }); // As after a run that failed.
@@ -188,9 +183,7 @@ describe.skipIf(NO_BUBBLEWRAP)(`work that is in no commit ${NO_BUBBLEWRAP ?? ''}
 
 describe.skipIf(NO_BUBBLEWRAP)(`a worktree ${NO_BUBBLEWRAP ?? ''}`, () => {
   it('goes on after a close, in the same branch', async () => {
-    const place = await repositoryWith({ 'a.txt': 'one\n' });
-    const { bridge } = await startBridge(place);
-    const id = newConversation();
+    const { place, bridge, id } = await startIn({ 'a.txt': 'one\n' });
     const { branch } = await bridge.open(id, { branch: 'feature/x' });
     expect(branch).toBe('feature/x');
     await bridge.run(id, 'echo 2 >> a.txt');
@@ -206,9 +199,7 @@ describe.skipIf(NO_BUBBLEWRAP)(`a worktree ${NO_BUBBLEWRAP ?? ''}`, () => {
   });
 
   it('is removed with its files, and its branch stays', async () => {
-    const place = await repositoryWith({ '.gitignore': 'x\n', 'a.txt': 'one\n' });
-    const { bridge } = await startBridge(place);
-    const id = newConversation();
+    const { place, bridge, id } = await startIn({ '.gitignore': 'x\n', 'a.txt': 'one\n' });
     const { branch, path } = await bridge.open(id);
     await bridge.run(id, 'echo 2 >> a.txt; mkdir -p x/y; chmod 000 x');
     await bridge.close(id, { commit: true });
@@ -222,8 +213,7 @@ describe.skipIf(NO_BUBBLEWRAP)(`a worktree ${NO_BUBBLEWRAP ?? ''}`, () => {
   });
 
   it('is apart from another one', async () => {
-    const place = await repositoryWith({ 'a.txt': 'one\n' });
-    const { bridge } = await startBridge(place);
+    const { bridge } = await startIn({ 'a.txt': 'one\n' });
     const [one, other] = [newConversation(), newConversation()];
     const [first, second] = await Promise.all([bridge.open(one), bridge.open(other)]);
     expect(first.branch).not.toBe(second.branch);

@@ -10,6 +10,7 @@ import {
   putState,
   repositoryWith,
   startBridge,
+  startIn,
 } from './worktree-bridge.ts';
 
 it('works without a sandbox, where each command needs a yes', async () => {
@@ -39,9 +40,7 @@ it('works without a sandbox, where each command needs a yes', async () => {
 });
 
 it('take the calls of a subagent, which name the conversation whose worktree it is', async () => {
-  const place = await repositoryWith({ 'a.txt': 'one\n' });
-  const { bridge } = await startBridge(place);
-  const id = newConversation();
+  const { place, bridge, id } = await startIn({ 'a.txt': 'one\n' });
   await bridge.call(callOf(id, 'open_worktree'));
   const subagent = newConversation();
   const write = callOf(subagent, 'write', { path: 'b.txt', contents: 'b\n' });
@@ -53,9 +52,7 @@ it('take the calls of a subagent, which name the conversation whose worktree it 
 });
 
 it('have the tools that reach the web', async () => {
-  const place = await repositoryWith({ 'a.txt': 'one\n' });
-  const { bridge } = await startBridge(place);
-  const id = newConversation();
+  const { bridge, id } = await startIn({ 'a.txt': 'one\n' });
   await bridge.call(callOf(id, 'open_worktree'));
   const fetched = await bridge.call(callOf(id, 'web_fetch', { url: 'http://127.0.0.1/' }));
   expect(fetched).toMatchObject({ code: 'NOT_ALLOWED' });
@@ -113,8 +110,7 @@ describe.skipIf(NO_BUBBLEWRAP)(`a worktree ${NO_BUBBLEWRAP ?? ''}`, () => {
   });
 
   it('needs a mode and rules that let the agent edit', async () => {
-    const place = await repositoryWith({ 'a.txt': 'one\n' });
-    const { bridge } = await startBridge(place);
+    const { place, bridge } = await startIn({ 'a.txt': 'one\n' });
     const open = callOf(newConversation(), 'open_worktree');
     expect(await bridge.call({ ...open, mode: 'ask' })).toMatchObject({ code: 'DENIED' });
     await putState(place, 'policy.json', { preset: 'read-only' });

@@ -23,57 +23,30 @@ async function variablesFor(config: unknown, variables: NodeJS.ProcessEnv = {}) 
 }
 
 describe('the model of config.json', () => {
+  const QWEN = { baseUrl: OLLAMA, model: 'qwen' };
+  const GPT = { key: MY_KEY, model: 'gpt' };
+  const MINE = { models: [{ id: 'mine', key: MY_KEY }], model: 'mine' };
+  const THEIRS = { OPENAI_API_KEY: 'theirs' };
+  const THEIR_GPT = { ...THEIRS, OPENAI_MODEL: 'gpt' };
+  const THEIR_TABLE = { MODELS: '[{"id":"theirs"}]', OPENAI_API_KEY: 'k' };
+  const of = (OPENAI_MODEL: string, OPENAI_API_KEY: string) => ({
+    ...{ OPENAI_BASE_URL: OPENAI, OPENAI_API_KEY, OPENAI_MODEL },
+  });
+  const THERE = { OPENAI_BASE_URL: OLLAMA };
+  const DEMO = { model: 'demo' };
+  const LOCAL = { OPENAI_BASE_URL: OLLAMA, OPENAI_MODEL: 'qwen' };
+
   test.each<[string, unknown, NodeJS.ProcessEnv, Record<string, string>]>([
     ['nothing is the demo', {}, {}, {}],
-    [
-      'a server without a key',
-      { baseUrl: OLLAMA, model: 'qwen' },
-      {},
-      { OPENAI_BASE_URL: OLLAMA, OPENAI_MODEL: 'qwen' },
-    ],
-    [
-      'a key by reference',
-      { key: MY_KEY, model: 'gpt' },
-      {},
-      { OPENAI_BASE_URL: OPENAI, OPENAI_API_KEY: 'mine', OPENAI_MODEL: 'gpt' },
-    ],
-    [
-      'the environment names another model',
-      { key: MY_KEY, model: 'gpt' },
-      { OPENAI_MODEL: 'other' },
-      { OPENAI_BASE_URL: OPENAI, OPENAI_API_KEY: 'mine', OPENAI_MODEL: 'other' },
-    ],
-    [
-      'the environment has another key for OpenAI',
-      { key: MY_KEY, model: 'gpt' },
-      { OPENAI_API_KEY: 'theirs' },
-      { OPENAI_BASE_URL: OPENAI, OPENAI_API_KEY: 'theirs', OPENAI_MODEL: 'gpt' },
-    ],
-    [
-      'the key for OpenAI does not go to another server',
-      { baseUrl: OLLAMA, model: 'qwen' },
-      { OPENAI_API_KEY: 'theirs' },
-      { OPENAI_BASE_URL: OLLAMA, OPENAI_MODEL: 'qwen' },
-    ],
-    [
-      'the server of the environment gets neither key nor model of the file',
-      { key: MY_KEY, model: 'gpt', models: undefined },
-      { OPENAI_BASE_URL: OLLAMA },
-      { OPENAI_BASE_URL: OLLAMA },
-    ],
-    ['a chosen demo stays', { model: 'demo' }, { OPENAI_API_KEY: 'theirs' }, {}],
-    [
-      'a model of the environment replaces a chosen demo',
-      { model: 'demo' },
-      { OPENAI_API_KEY: 'theirs', OPENAI_MODEL: 'gpt' },
-      { OPENAI_BASE_URL: OPENAI, OPENAI_API_KEY: 'theirs', OPENAI_MODEL: 'gpt' },
-    ],
-    [
-      'a table of the environment replaces the whole file',
-      { models: [{ id: 'mine', key: MY_KEY }], model: 'mine' },
-      { MODELS: '[{"id":"theirs"}]', OPENAI_API_KEY: 'k' },
-      { MODELS: '[{"id":"theirs"}]', OPENAI_API_KEY: 'k' },
-    ],
+    ['a server without a key', QWEN, {}, LOCAL],
+    ['a key by reference', GPT, {}, of('gpt', 'mine')],
+    ['the environment names another model', GPT, { OPENAI_MODEL: 'b' }, of('b', 'mine')],
+    ['the environment has another key for OpenAI', GPT, THEIRS, of('gpt', 'theirs')],
+    ['the key for OpenAI does not go to another server', QWEN, THEIRS, LOCAL],
+    ['a server of the environment gets no key or model of the file', GPT, THERE, THERE],
+    ['a chosen demo stays', DEMO, THEIRS, {}],
+    ['a model of the environment replaces a demo', DEMO, THEIR_GPT, of('gpt', 'theirs')],
+    ['a table of the environment replaces the whole file', MINE, THEIR_TABLE, THEIR_TABLE],
   ])('%s', async (_, config, variables, expected) => {
     expect(await variablesFor(config, variables)).toEqual(expected);
   });
@@ -97,12 +70,8 @@ test('settings of the server become variables of the Worker, below the environme
   const { env } = newConfig({
     server: {
       ...{ allowedOrigins: ['https://a.test', 'https://b.test'], requestsPerMinute: 0 },
-      ...{
-        webhookOrigins: ['http://127.0.0.1:9000'],
-        maxTurns: 300,
-        runsPerMinute: 5,
-        textOnlyModels: ['a', 'b'],
-      },
+      ...{ webhookOrigins: ['http://127.0.0.1:9000'], maxTurns: 300, runsPerMinute: 5 },
+      textOnlyModels: ['a', 'b'],
       promptBlocks: [{ change: 'omit', block: 'asking' }],
     },
   });
@@ -120,30 +89,29 @@ test('settings of the server become variables of the Worker, below the environme
 });
 
 describe('the model for vectors', () => {
+  const key = { file: 'key' };
+  const NOMIC = {
+    id: 'v',
+    roles: ['embed'],
+    baseUrl: OLLAMA,
+    upstreamId: 'nomic',
+    isPrivate: true,
+  };
+  const OTHER = { id: 'w', roles: ['embed'], baseUrl: OPENAI };
+  const EMBED = { id: 'v', roles: ['embed'] };
+  const keyed = (baseUrl: string) => ({
+    ...{ baseUrl, model: 'v', isPrivate: false, readKey: expect.any(Function) },
+  });
+
   test.each<[string, unknown, unknown]>([
     ['none', { models: [{ id: 'a' }] }, undefined],
     [
       'the first one, at its own server and without the key of another',
-      {
-        key: { file: 'key' },
-        models: [
-          { id: 'a' },
-          { id: 'v', roles: ['embed'], baseUrl: OLLAMA, upstreamId: 'nomic', isPrivate: true },
-          { id: 'w', roles: ['embed'], baseUrl: OPENAI },
-        ],
-      },
+      { key, models: [{ id: 'a' }, NOMIC, OTHER] },
       { baseUrl: OLLAMA, model: 'nomic', isPrivate: true },
     ],
-    [
-      'one at the server of the file, with its key',
-      { baseUrl: OLLAMA, key: { file: 'key' }, models: [{ id: 'v', roles: ['embed'] }] },
-      { baseUrl: OLLAMA, model: 'v', isPrivate: false, readKey: expect.any(Function) },
-    ],
-    [
-      'one at OpenAI with its own key',
-      { models: [{ id: 'a' }, { id: 'v', roles: ['embed'], key: { file: 'key' } }] },
-      { baseUrl: OPENAI, model: 'v', isPrivate: false, readKey: expect.any(Function) },
-    ],
+    ['one at the server of the file', { baseUrl: OLLAMA, key, models: [EMBED] }, keyed(OLLAMA)],
+    ['one with its own key', { models: [{ id: 'a' }, { ...EMBED, key }] }, keyed(OPENAI)],
   ])('%s', async (_, config, embedding) => {
     const { env, folder } = newConfig(config);
     writeFileSync(join(folder, 'key'), 'mine\n', { mode: 0o600 });
@@ -218,20 +186,20 @@ test.each<[SettingName, unknown, boolean]>([
 });
 
 describe('a file that is not right is refused', () => {
-  test.each<[unknown, RegExp]>([
+  const EMBED = { id: 'v', roles: ['embed'] };
+  const VECTORS = { ...EMBED, dialect: 'anthropic', key: { file: 'k' } };
+  const NO_KEY = /models\[1\]\.key: the bridge reads the key of the role "embed"/;
+  const misspelt = (wrong: string, meant: string) =>
+    `${wrong}: there is no such setting. Did you mean ${meant}?`;
+
+  test.each<[unknown, RegExp | string]>([
     ['{"model": "a",}', /config\.json, line 1, column 15: a comma stands before }: remove it\.$/],
     [[], /expected object/],
-    [{ mdoel: 'a' }, /mdoel: there is no such setting\. Did you mean model\?$/],
-    [
-      { server: { prot: 1 } },
-      /server\.prot: there is no such setting\. Did you mean server\.port\?$/,
-    ],
-    [{ port: 1 }, /port: there is no such setting\. Did you mean server\.port\?$/],
-    [{ apiKey: 'sk-1234' }, /apiKey: there is no such setting\. Did you mean key\?$/],
-    [
-      { models: [{ id: 'a', keyName: 'X' }] },
-      /models\[0\]\.keyName: .* Did you mean models\[0\]\.key\?$/,
-    ],
+    [{ mdoel: 'a' }, misspelt('mdoel', 'model')],
+    [{ server: { prot: 1 } }, misspelt('server.prot', 'server.port')],
+    [{ port: 1 }, misspelt('port', 'server.port')],
+    [{ apiKey: 'sk-1234' }, misspelt('apiKey', 'key')],
+    [{ models: [{ id: 'a', keyName: 'X' }] }, /keyName: .* Did you mean models\[0\]\.key\?$/],
     [{ wholly: 1 }, /wholly: there is no such setting\. The settings here are model, baseUrl, /],
     [{ key: 'sk-1234' }, /key: a key is never written into this file: say where it is kept, /],
     [{ key: { evn: 'A' } }, /key: must say where the key is kept: /],
@@ -246,27 +214,10 @@ describe('a file that is not right is refused', () => {
     ],
     [{ models: [{ id: 'a', roles: ['fast'] }] }, /models: no model of the table answers messages/],
     [{ models: [{ id: 'a' }], model: 'b' }, /model: must be a chat model of the table: a$/],
-    [
-      { models: [{ id: 'a' }, { id: 'v', roles: ['embed'], key: { env: 'V' } }] },
-      /models\[1\]\.key: the bridge reads the key of the role "embed"/,
-    ],
-    [
-      { key: { env: 'MINE' }, models: [{ id: 'a' }, { id: 'v', roles: ['embed'] }] },
-      /models\[1\]\.key: the bridge reads the key of the role "embed"/,
-    ],
-    [
-      { models: [{ id: 'a' }, { id: 'v', roles: ['embed'] }] },
-      /models\[1\]\.key: the bridge reads the key of the role "embed"/,
-    ],
-    [
-      {
-        models: [
-          { id: 'a' },
-          { id: 'v', roles: ['embed'], dialect: 'anthropic', key: { file: 'k' } },
-        ],
-      },
-      /models\[1\]\.dialect: Anthropic has no vectors/,
-    ],
+    [{ models: [{ id: 'a' }, { ...EMBED, key: { env: 'V' } }] }, NO_KEY],
+    [{ key: { env: 'MINE' }, models: [{ id: 'a' }, EMBED] }, NO_KEY],
+    [{ models: [{ id: 'a' }, EMBED] }, NO_KEY],
+    [{ models: [{ id: 'a' }, VECTORS] }, /models\[1\]\.dialect: Anthropic has no vectors/],
     [{ mode: 'No' }, /mode: must be agent, plan, ask, debug, or/],
     [{ preset: 'all' }, /preset: .*"read-only"/],
     [{ server: { port: 65_536 } }, /server\.port: must be a number from 0 to 65535$/],

@@ -7,89 +7,38 @@ import { closedPort, EXITED_PID, newMachine, openPort } from './announcing.ts';
 
 const [PID, TOKEN] = [process.ppid, 'a-token'];
 const IDE = { name: 'vscode', displayName: 'VS Code' };
+const AUTH = { authToken: TOKEN };
+const INFO = { ...AUTH, ideInfo: IDE };
+const IN_IDE = { token: TOKEN, ide: IDE };
+const IN_ZED = { token: TOKEN, ide: { name: 'zed', displayName: 'zed' } };
 
-/** What companions of each age write. `P` in a name is the port. */
-const AGES: [string, string, (port: number, root: string) => object, object][] = [
-  [
-    'Gemini 0.3',
-    `gemini-ide-server-${PID}.json`,
-    (port, workspacePath) => ({ port, workspacePath }),
-    { family: 'gemini', pid: PID },
-  ],
-  [
-    'Gemini 0.4, by its process',
-    `gemini-ide-server-${PID}.json`,
-    (port, workspacePath) => ({ port, workspacePath, ppid: PID }),
-    { family: 'gemini', pid: PID },
-  ],
-  [
-    'Gemini 0.4, by its port',
-    'gemini-ide-server-P.json',
-    (port, workspacePath) => ({ port, workspacePath, ppid: PID }),
-    { family: 'gemini', pid: PID },
-  ],
-  [
-    'Gemini 0.6 to 0.21',
-    'gemini-ide-server-P.json',
-    (port, workspacePath) => ({ port, workspacePath, ppid: PID, authToken: TOKEN }),
-    { family: 'gemini', pid: PID, token: TOKEN },
-  ],
-  [
-    'Gemini since 0.22',
-    `gemini/ide/gemini-ide-server-${PID}-P.json`,
-    (port, workspacePath) => ({ port, workspacePath, authToken: TOKEN }),
-    { family: 'gemini', pid: PID, token: TOKEN },
-  ],
-  [
-    'a name that Gemini CLI still reads first',
-    `gemini/ide/gemini-ide-server-${PID}.json`,
-    (port, workspacePath) => ({ port, workspacePath, authToken: TOKEN, ideInfo: IDE }),
-    { family: 'gemini', pid: PID, token: TOKEN, ide: IDE },
-  ],
-  [
-    'Qwen up to 0.5.0, by its process',
-    `qwen-code-ide-server-${PID}.json`,
-    (port, workspacePath) => ({ port, workspacePath, ppid: PID }),
-    { family: 'qwen', pid: PID },
-  ],
-  [
-    'Qwen up to 0.5.0, by its port',
-    'qwen-code-ide-server-P.json',
-    (port, workspacePath) => ({ port, workspacePath, ppid: PID, authToken: TOKEN }),
-    { family: 'qwen', pid: PID, token: TOKEN },
-  ],
-  [
-    "Qwen in Gemini's folder",
-    `gemini/ide/qwen-code-ide-server-${PID}-P.json`,
-    (port, workspacePath) => ({ port, workspacePath }),
-    { family: 'qwen', pid: PID },
-  ],
-  [
-    'Qwen as specified, with the port as text',
-    `qwen/ide/qwen-code-ide-server-${PID}-P.json`,
-    (port, workspacePath) => ({ port: `${port}`, workspacePath, authToken: TOKEN, ideInfo: IDE }),
-    { family: 'qwen', pid: PID, token: TOKEN, ide: IDE },
-  ],
-  [
-    'Qwen since 0.5.1',
-    '~/.qwen/ide/P.lock',
-    (port, workspacePath) => ({
-      ...{ port, workspacePath, ppid: PID, authToken: TOKEN },
-      ideName: 'VS Code',
-    }),
-    {
-      ...{ family: 'qwen', pid: PID, token: TOKEN },
-      ide: { name: 'VS Code', displayName: 'VS Code' },
-    },
-  ],
+/** What companions of each age write beside port and folder. `P` in a name is the port, `N` the process. */
+const AGES: [age: string, name: string, more: object, found: object][] = [
+  ['Gemini 0.3', 'gemini-ide-server-N.json', {}, {}],
+  ['Gemini 0.4, by its process', 'gemini-ide-server-N.json', { ppid: PID }, {}],
+  ['Gemini 0.4, by its port', 'gemini-ide-server-P.json', { ppid: PID }, {}],
+  ['Gemini 0.6 to 0.21', 'gemini-ide-server-P.json', { ppid: PID, ...AUTH }, { token: TOKEN }],
+  ['Gemini since 0.22', 'gemini/ide/gemini-ide-server-N-P.json', AUTH, { token: TOKEN }],
+  ['a name that Gemini CLI still reads first', 'gemini/ide/gemini-ide-server-N.json', INFO, IN_IDE],
+  ['Qwen up to 0.5.0, by its process', 'qwen-code-ide-server-N.json', { ppid: PID }, {}],
+  ['Qwen up to 0.5.0', 'qwen-code-ide-server-P.json', { ppid: PID, ...AUTH }, { token: TOKEN }],
+  ["Qwen in Gemini's folder", 'gemini/ide/qwen-code-ide-server-N-P.json', {}, {}],
+  ['Qwen as specified', 'qwen/ide/qwen-code-ide-server-N-P.json', { ...INFO, port: 'P' }, IN_IDE],
+  ['Qwen since 0.5.1', '~/.qwen/ide/P.lock', { ppid: PID, ...AUTH, ideName: 'zed' }, IN_ZED],
 ];
 
-test.each(AGES)('finds a companion: %s', async (_, name, content, expected) => {
+test.each(AGES)('finds a companion: %s', async (_, name, more, found) => {
   const { announce, discover, workspace } = newMachine();
   const port = await openPort();
-  const source = announce(name.replace('P', `${port}`), content(port, workspace));
+  // Some write the port as text.
+  const content = JSON.stringify({ port, workspacePath: workspace, ...more });
+  const source = announce(
+    name.replace('P', `${port}`).replace('N', `${PID}`),
+    JSON.parse(content.replace('"P"', `"${port}"`)),
+  );
+  const family = name.includes('gemini-ide') ? 'gemini' : 'qwen';
   expect(await discover()).toEqual({
-    ranked: [{ ...expected, source, port, roots: [workspace] }],
+    ranked: [{ family, pid: PID, ...found, source, port, roots: [workspace] }],
     passedOver: [],
   });
 });
@@ -278,21 +227,14 @@ test('reads the newest of very many files, and first of all those of its own she
 });
 
 test.each([
-  [{ GEMINI_CLI_IDE_SERVER_PORT: '70000' }, 'GEMINI_CLI_IDE_SERVER_PORT', 'is no port'],
-  [{ QWEN_CODE_IDE_SERVER_PORT: '80; rm' }, 'QWEN_CODE_IDE_SERVER_PORT', 'is no port'],
-  [{ DRAWBRIDGE_IDE_PORT: 'code' }, 'DRAWBRIDGE_IDE_PORT', 'is no port'],
-  [{ DRAWBRIDGE_IDE_PORT: '4711' }, 'DRAWBRIDGE_IDE_PORT', 'no companion announces port 4711'],
-  [
-    { GEMINI_CLI_IDE_SERVER_STDIO_COMMAND: 'evil' },
-    'GEMINI_CLI_IDE_SERVER_STDIO_COMMAND',
-    'starts no program',
-  ],
-  [
-    { QWEN_CODE_IDE_SERVER_STDIO_COMMAND: 'evil' },
-    'QWEN_CODE_IDE_SERVER_STDIO_COMMAND',
-    'starts no program',
-  ],
-])('passes over the variables %j', async (environment, source, why) => {
+  ['GEMINI_CLI_IDE_SERVER_PORT', '70000', 'is no port'],
+  ['QWEN_CODE_IDE_SERVER_PORT', '80; rm', 'is no port'],
+  ['DRAWBRIDGE_IDE_PORT', 'code', 'is no port'],
+  ['DRAWBRIDGE_IDE_PORT', '4711', 'no companion announces port 4711'],
+  ['GEMINI_CLI_IDE_SERVER_STDIO_COMMAND', 'evil', 'starts no program'],
+  ['QWEN_CODE_IDE_SERVER_STDIO_COMMAND', 'evil', 'starts no program'],
+])('passes over the variable %s=%s', async (source, value, why) => {
+  const environment = { [source]: value };
   const { ranked, passedOver } = await newMachine({ environment }).discover();
   expect(ranked).toEqual([]);
   expect(passedOver).toEqual([{ source, why: expect.stringContaining(why) }]);

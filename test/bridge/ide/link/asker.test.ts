@@ -29,6 +29,25 @@ async function connect(
   return linked;
 }
 
+/** A new companion, and a link that is connected to it. */
+async function connected(script?: CompanionScript, options?: Parameters<typeof linkTo>[1]) {
+  const companion = await start(script);
+  return { companion, linked: await connect(companion, options) };
+}
+
+/** The same, and a question that the companion shows. */
+async function asked(...how: Parameters<typeof connected>) {
+  const { companion, linked } = await connected(...how);
+  const answer = ask(linked, 'two\n');
+  await until(() => companion.diffs.has(PATH));
+  return { companion, linked, answer };
+}
+
+async function withdraw(answer: Promise<unknown>): Promise<void> {
+  withdrawing.abort();
+  expect(await answer).toBeUndefined();
+}
+
 function ask({ link }: Linked, text: string, path = PATH, signal = withdrawing.signal) {
   return link.asker.ask(editQuestion(path, text), signal);
 }
@@ -59,8 +78,7 @@ describe('every age of companion', () => {
   ];
 
   test.each(rows)('%s: accepted, accepted with changes, rejected', async (_, script) => {
-    const companion = await start(script);
-    const linked = await connect(companion);
+    const { companion, linked } = await connected(script);
     for (const [content, expected] of [
       ['two\n', { decision: 'once', by: 'editor' }],
       ['mine\n', { decision: 'once', by: 'editor', content: 'mine\n' }],
@@ -77,12 +95,8 @@ describe('every age of companion', () => {
   });
 
   test.each(rows)('%s: withdrawn', async (_, script) => {
-    const companion = await start(script);
-    const linked = await connect(companion);
-    const answer = ask(linked, 'two\n');
-    await until(() => companion.diffs.has(PATH));
-    withdrawing.abort();
-    expect(await answer).toBeUndefined();
+    const { companion, answer } = await asked(script);
+    await withdraw(answer);
     await until(() => !companion.diffs.has(PATH));
     expect(companion.calls.at(-1)).toEqual({
       tool: 'closeDiff',
@@ -91,20 +105,17 @@ describe('every age of companion', () => {
   });
 
   test('those without a token show no diffs, because they cannot be confirmed', async () => {
-    const companion = await start({ token: null, openDiffText: 'Opened.' });
-    const linked = await connect(companion);
+    const { companion, linked } = await connected({ token: null, openDiffText: 'Opened.' });
     const answer = ask(linked, 'two\n');
     expect(log.join()).toContain('It has no token');
-    withdrawing.abort();
-    expect(await answer).toBeUndefined();
+    await withdraw(answer);
     expect(companion.calls).toEqual([]);
   });
 });
 
 describe('only a confirmed companion', () => {
   test('is shown a diff, as soon as it is confirmed', async () => {
-    const companion = await start();
-    const linked = await connect(companion, { isConfirmed: false });
+    const { companion, linked } = await connected({}, { isConfirmed: false });
     const first = new AbortController();
     const unanswered = ask(linked, 'two\n', PATH, first.signal);
     await companion.notify('ide/diffAccepted', { filePath: PATH, content: 'evil\n' });
@@ -129,8 +140,7 @@ describe('only a confirmed companion', () => {
     await until(() => evil.streams() === 1);
     await evil.notify('ide/diffAccepted', { filePath: PATH, content: 'evil\n' });
     await evil.askPing();
-    withdrawing.abort();
-    expect(await answer).toBeUndefined();
+    await withdraw(answer);
     expect(evil.calls).toEqual([]);
   });
 });
@@ -149,8 +159,10 @@ test('a window that is confirmed takes the place of one that is not', async () =
 
 describe('gives no answer', () => {
   test('to anything but the edit of a text', async () => {
-    const companion = await start();
-    const { link } = await connect(companion);
+    const {
+      companion,
+      linked: { link },
+    } = await connected();
     const { edited: _, ...rest } = editQuestion(PATH, 'two\n');
     expect(await link.asker.ask(rest, withdrawing.signal)).toBeUndefined();
     const proposal = { kind: 'call' as const, tool: 'x', arguments: {} };
@@ -161,35 +173,30 @@ describe('gives no answer', () => {
   });
 
   test('about a file that the companion would not take', async () => {
-    const companion = await start();
-    const linked = await connect(companion);
+    const { companion, linked } = await connected();
     expect(await ask(linked, '"'.repeat(6 * 1024 * 1024))).toBeUndefined();
     expect(companion.calls).toEqual([]);
   });
 
   test('to a question that is withdrawn already', async () => {
-    const companion = await start();
-    const linked = await connect(companion);
+    const { companion, linked } = await connected();
     withdrawing.abort();
     expect(await ask(linked, 'two\n')).toBeUndefined();
     expect(companion.calls).toEqual([]);
   });
 
   test('while the editor refuses to show it, which the log shows', async () => {
-    const companion = await start({ refusesDiffs: true });
-    const linked = await connect(companion);
+    const { companion, linked } = await connected({ refusesDiffs: true });
     const answer = ask(linked, 'two\n');
     await until(() => log.some((line) => line.includes('no room on the screen')));
     await companion.notify('ide/diffAccepted', { filePath: PATH, content: 'of another client' });
     await companion.askPing();
-    withdrawing.abort();
-    expect(await answer).toBeUndefined();
+    await withdraw(answer);
     expect(companion.sessions()).toBe(1);
   });
 
   test('and writes that to a log file with the ids of the call that asks', async () => {
-    const companion = await start();
-    const linked = await connect(companion);
+    const { companion, linked } = await connected();
     companion.statuses.set('openDiff', 413);
     const ids = { conversation: 'conv_1', run: 'chat_1', call: 'call_1', trace: 'trace_1' };
     const entries: LogEntry[] = [];
@@ -198,26 +205,22 @@ describe('gives no answer', () => {
     await until(() => entries.length > 0);
     const message = expect.stringContaining('does not show an edit');
     expect(entries).toEqual([{ event: 'editor_diff_refused', ...ids, message }]);
-    withdrawing.abort();
-    expect(await answer).toBeUndefined();
+    await withdraw(answer);
   });
 
   test('after 413, which ends no session', async () => {
-    const companion = await start();
-    const linked = await connect(companion);
+    const { companion, linked } = await connected();
     companion.statuses.set('openDiff', 413);
     const answer = ask(linked, 'two\n');
     await until(() => log.some((line) => line.includes('does not show an edit')));
-    withdrawing.abort();
-    expect(await answer).toBeUndefined();
+    await withdraw(answer);
     expect(companion.sessions()).toBe(1);
   });
 });
 
 describe('a result', () => {
   test('counts for its file only, however the companion spells it', async () => {
-    const companion = await start();
-    const linked = await connect(companion);
+    const { companion, linked } = await connected();
     const [one, other] = [ask(linked, '1\n', '/w/one'), ask(linked, '2\n', '/w/other')];
     await until(() => companion.diffs.size === 2);
     await companion.notify('ide/diffAccepted', { filePath: '/w/unknown', content: 'x' });
@@ -228,8 +231,7 @@ describe('a result', () => {
   });
 
   test('stands for the acknowledgement that did not come', async () => {
-    const companion = await start();
-    const linked = await connect(companion);
+    const { companion, linked } = await connected();
     companion.hanging.add('openDiff');
     const answer = ask(linked, 'two\n');
     await until(() => companion.steps.includes('openDiff'));
@@ -240,8 +242,7 @@ describe('a result', () => {
   });
 
   test('of a withdrawn question does not count for the next one of the file', async () => {
-    const companion = await start();
-    const linked = await connect(companion, { lingerMs: 60_000 });
+    const { companion, linked } = await connected({}, { lingerMs: 60_000 });
     const first = new AbortController();
     const withdrawn = ask(linked, 'first\n', PATH, first.signal);
     await until(() => companion.diffs.has(PATH));
@@ -259,14 +260,12 @@ describe('a result', () => {
 });
 
 test('a diff that opens after its question was withdrawn is closed', async () => {
-  const companion = await start();
-  const linked = await connect(companion);
+  const { companion, linked } = await connected();
   const opening = Promise.withResolvers<void>();
   companion.held.set('openDiff', opening.promise);
   const answer = ask(linked, 'two\n');
   await until(() => companion.steps.includes('openDiff'));
-  withdrawing.abort();
-  expect(await answer).toBeUndefined();
+  await withdraw(answer);
   await companion.askPing();
   opening.resolve();
   await until(() => callsOf(companion).length === 2);
@@ -312,10 +311,7 @@ describe('an editor that fails during a question', () => {
   });
 
   test('keeps what the person had changed when only the stream was dropped', async () => {
-    const companion = await start();
-    const linked = await connect(companion);
-    const answer = ask(linked, 'two\n');
-    await until(() => companion.diffs.has(PATH));
+    const { companion, answer } = await asked();
     companion.diffs.set(PATH, 'half of mine\n');
     companion.dropStreams();
     await until(() => callsOf(companion).length === 3);
@@ -327,8 +323,7 @@ describe('an editor that fails during a question', () => {
   test.each([400, 404])(
     'and answers %i, as after a restart on its port, is connected anew',
     async (status) => {
-      const companion = await start({ unknownSession: status === 404 ? 404 : 400 });
-      const linked = await connect(companion);
+      const { companion, linked } = await connected({ unknownSession: status === 404 ? 404 : 400 });
       companion.forget();
       const answer = ask(linked, 'two\n');
       await until(() => companion.diffs.has(PATH));
@@ -339,8 +334,7 @@ describe('an editor that fails during a question', () => {
   );
 
   test('because another client took its one server over, is taken back', async () => {
-    const companion = await start({ isShared: true });
-    const linked = await connect(companion, { acknowledgeMs: 300 });
+    const { companion, linked } = await connected({ isShared: true }, { acknowledgeMs: 300 });
     const other = await connectFirst(
       { ranked: [companion.candidate], hosts: ['127.0.0.1'] },
       {
@@ -357,8 +351,7 @@ describe('an editor that fails during a question', () => {
   });
 
   test('again and again is left alone', async () => {
-    const companion = await start();
-    const linked = await connect(companion, { acknowledgeMs: 50 });
+    const { companion, linked } = await connected({}, { acknowledgeMs: 50 });
     companion.hanging.add('openDiff');
     const answer = ask(linked, 'two\n');
     await until(() => companion.sessions() === 3);
@@ -368,13 +361,11 @@ describe('an editor that fails during a question', () => {
     await companion.accept('/w/other');
     await other;
     expect(companion.calls.filter(({ args }) => args['newContent'] === 'two\n')).toEqual([]);
-    withdrawing.abort();
-    expect(await answer).toBeUndefined();
+    await withdraw(answer);
   });
 
   test('to close a diff is asked to close it before it shows the next', async () => {
-    const companion = await start();
-    const linked = await connect(companion, { acknowledgeMs: 500 });
+    const { companion, linked } = await connected({}, { acknowledgeMs: 500 });
     const first = new AbortController();
     const withdrawn = ask(linked, 'first\n', PATH, first.signal);
     await until(() => companion.diffs.has(PATH));
@@ -392,10 +383,7 @@ describe('an editor that fails during a question', () => {
 });
 
 test('the end of the bridge closes the diffs that are open', async () => {
-  const companion = await start();
-  const linked = await connect(companion);
-  const answer = ask(linked, 'two\n');
-  await until(() => companion.diffs.has(PATH));
+  const { companion, linked, answer } = await asked();
   withdrawing.abort();
   await linked.link.end();
   expect(await answer).toBeUndefined();
@@ -403,10 +391,7 @@ test('the end of the bridge closes the diffs that are open', async () => {
 });
 
 test('the end of the bridge does not wait for an editor that hangs', async () => {
-  const companion = await start();
-  const linked = await connect(companion, { endMs: 50 });
-  const answer = ask(linked, 'two\n');
-  await until(() => companion.diffs.has(PATH));
+  const { companion, linked, answer } = await asked({}, { endMs: 50 });
   companion.hanging.add('closeDiff');
   withdrawing.abort();
   await linked.link.end();

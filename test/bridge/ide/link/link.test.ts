@@ -14,11 +14,17 @@ const files = (...paths: string[]) =>
 const contextOf = (...paths: string[]) => ({ workspaceState: { openFiles: files(...paths) } });
 const names = ({ link }: Linked) => link.view?.openFiles.map(({ path }) => path);
 
+/** A companion that shows a file, and a link that sees it. */
+async function linkedTo(options?: Parameters<typeof link>[1]) {
+  const companion = await start({ firstContext: contextOf('/w/a.ts') });
+  const linked = link([companion.candidate], options);
+  await until(() => linked.link.view);
+  return { companion, linked };
+}
+
 describe('a connection', () => {
   test('follows what the editor shows, with the token in every request and the accepted Host', async () => {
-    const companion = await start({ firstContext: contextOf('/w/a.ts') });
-    const linked = link([companion.candidate]);
-    await until(() => linked.link.view);
+    const { companion, linked } = await linkedTo();
     expect(linked.link.view?.name).toBe('gemini-cli-companion-mcp-server');
     expect(names(linked)).toEqual(['/w/a.ts']);
     await companion.notify('ide/contextUpdate', contextOf('/w/b.ts', '/w/a.ts'));
@@ -75,9 +81,7 @@ describe('a connection', () => {
   });
 
   test('answers a ping, and passes over one that asks for no answer', async () => {
-    const companion = await start({ firstContext: contextOf('/w/a.ts') });
-    const linked = link([companion.candidate]);
-    await until(() => linked.link.view);
+    const { companion } = await linkedTo();
     await companion.notify('ping');
     await companion.askPing();
     expect(companion.sessions()).toBe(1);
@@ -93,9 +97,7 @@ describe('a connection', () => {
     ['no content', 'ide/diffAccepted', { filePath: '/w/a.ts' }],
     ['nothing at all', 'ide/diffRejected', undefined],
   ])('outlives news with %s, and logs it once', async (_, method, params) => {
-    const companion = await start({ firstContext: contextOf('/w/a.ts') });
-    const linked = link([companion.candidate]);
-    await until(() => linked.link.view);
+    const { companion, linked } = await linkedTo();
     await companion.notify(method, params);
     await companion.notify(method, params);
     await companion.notify('ide/contextUpdate', contextOf('/w/b.ts'));
@@ -105,9 +107,7 @@ describe('a connection', () => {
   });
 
   test('reads null as absent', async () => {
-    const companion = await start({ firstContext: contextOf('/w/a.ts') });
-    const linked = link([companion.candidate]);
-    await until(() => linked.link.view);
+    const { companion, linked } = await linkedTo();
     const openFiles = [{ path: '/w/b.ts', timestamp: 1, isActive: null, selectedText: null }];
     await companion.notify('ide/contextUpdate', { workspaceState: { openFiles, isTrusted: null } });
     await until(() => names(linked)?.[0] === '/w/b.ts');
@@ -218,17 +218,13 @@ describe('a lost connection', () => {
     ['dropped', (companion) => companion.dropStreams()],
     ['ended with all sessions', (companion) => companion.forget()],
   ])('is made anew when its stream was %s', async (_, lose) => {
-    const companion = await start({ firstContext: contextOf('/w/a.ts') });
-    const linked = link([companion.candidate]);
-    await until(() => linked.link.view);
+    const { companion, linked } = await linkedTo();
     lose(companion);
     await until(() => companion.sessions() === 2 && linked.link.view);
   });
 
   test('is noticed in silence', async () => {
-    const companion = await start({ firstContext: contextOf('/w/a.ts') });
-    const linked = link([companion.candidate], { quietMs: 50, probeMs: 50 });
-    await until(() => linked.link.view);
+    const { companion } = await linkedTo({ quietMs: 50, probeMs: 50 });
     const asked = companion.requests.length;
     await until(() => companion.requests.length > asked + 2);
     companion.hanging.add('tools/list');
@@ -236,9 +232,7 @@ describe('a lost connection', () => {
   });
 
   test('ends a companion that sends without an end', async () => {
-    const companion = await start({ firstContext: contextOf('/w/a.ts') });
-    const linked = link([companion.candidate], { maxMessageBytes: 100_000 });
-    await until(() => linked.link.view);
+    const { companion } = await linkedTo({ maxMessageBytes: 100_000 });
     await companion.notify('ide/contextUpdate', {
       workspaceState: {},
       more: 'x'.repeat(1_000_000),
