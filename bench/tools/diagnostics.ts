@@ -22,6 +22,7 @@ import { installPackages } from './sources.ts';
 const ROOT = join(import.meta.dirname, '../..');
 const ROUNDS = { warmUps: 5, rounds: 30 } as const;
 const MAX_P95_MS = 150;
+const NONE = Promise.resolve([]);
 
 interface Project {
   readonly name: string;
@@ -80,7 +81,7 @@ async function measureIn({ name, ...project }: Project, signal: AbortSignal) {
     const edits = new Edits(root, files);
     const bare = async () => {
       const { path, after } = edits.next();
-      return await timed(() => alone.look({ path, kept: after }, [], { late: signal, signal }));
+      return await timed(() => alone.look({ path, kept: after }, NONE, { late: signal, signal }));
     };
     const checks = new EditChecks(servers);
     const workspace = await Workspace.open(root);

@@ -11,6 +11,11 @@ export interface ServerKind {
    * runs outside of it.
    */
   readonly command: string;
+  /**
+   * Whether it answers about files that it was not given, as the disk has them. One file more that is open can cost
+   * TypeScript as much as a whole answer.
+   */
+  readonly answersUnopened?: boolean;
 }
 
 /** The first of these programs that is there, in the project or on the owner's PATH. */
@@ -38,6 +43,7 @@ export const KNOWN_SERVERS: readonly ServerKind[] = [
       ...{ '.tsx': 'typescriptreact', '.jsx': 'javascriptreact' },
     },
     command: `${NATIVE_TYPESCRIPT}\n${firstOf('typescript-language-server --stdio', 'vtsls --stdio')}`,
+    answersUnopened: true,
   },
   {
     name: 'python',

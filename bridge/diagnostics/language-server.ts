@@ -132,18 +132,20 @@ export class LanguageServer {
    */
   async look(
     { path, kept, proposed }: AskedFile,
-    importers: readonly CheckedFile[],
+    importers: Promise<readonly CheckedFile[]>,
     times: LookTimes,
   ): Promise<CheckedTexts> {
     const { signal } = times;
-    const around = this.#canBeAsked ? importers : [];
-    this.#wanted = new Set([path, ...around.map((file) => file.path)].map(uriOf));
+    const mustOpen = this.#canBeAsked && !this.#place.kind.answersUnopened;
+    const opened = mustOpen ? await importers : [];
+    this.#wanted = new Set([path, ...opened.map((file) => file.path)].map(uriOf));
     try {
       // All texts come before the first question: a server makes a new program after each change.
       this.#show(path, proposed ?? kept);
-      for (const file of around) this.#show(file.path, file.text);
+      for (const file of opened) this.#show(file.path, file.text);
       const findings = await this.#findingsOf(path, signal);
       if (proposed === undefined) return { findings, before: [], importers: [] };
+      const around = this.#canBeAsked ? await importers : [];
       const looked = await this.#lookAround({ path, text: kept }, around, times);
       if (!findings.some(isError)) return { findings, before: [], importers: looked };
       this.#show(path, kept);
@@ -163,7 +165,7 @@ export class LanguageServer {
     const suspects: Omit<LookedImporter, 'before'>[] = [];
     try {
       for (const file of files) {
-        const after = await this.#findingsOf(file.path, bound);
+        const after = await this.#pull(uriOf(file.path), bound);
         if (after.some(isError)) suspects.push({ ...file, after });
       }
     } catch (error) {
@@ -172,7 +174,7 @@ export class LanguageServer {
     if (suspects.length > 0) this.#show(kept.path, kept.text);
     const found: LookedImporter[] = [];
     for (const file of suspects) {
-      found.push({ ...file, before: await this.#findingsOf(file.path, signal) });
+      found.push({ ...file, before: await this.#pull(uriOf(file.path), signal) });
     }
     return found;
   }
@@ -209,7 +211,7 @@ export class LanguageServer {
   async #findingsOf(path: string, signal: AbortSignal): Promise<Finding[]> {
     const open = this.#open.get(uriOf(path));
     if (open === undefined) return [];
-    return this.#canBeAsked ? await this.#pull(open, signal) : await this.#wait(open, signal);
+    return this.#canBeAsked ? await this.#pull(open.uri, signal) : await this.#wait(open, signal);
   }
 
   /** Gives the server a text of a file; null takes the file away from it. */
@@ -240,7 +242,7 @@ export class LanguageServer {
   }
 
   /** A server may give up an answer because a text has changed, and wants to be asked again. */
-  async #pull({ uri }: OpenFile, signal: AbortSignal): Promise<Finding[]> {
+  async #pull(uri: string, signal: AbortSignal): Promise<Finding[]> {
     for (;;) {
       try {
         const answer = await this.#ask(
@@ -253,7 +255,9 @@ export class LanguageServer {
         throw new NoAnswer('its answer cannot be read');
       } catch (error) {
         if (!(error instanceof RefusedRequest)) throw error;
-        if (!AGAIN.has(error.code)) throw new NoAnswer('it refused to answer');
+        const isAgain = AGAIN.has(error.code);
+        if (!isAgain && !this.#open.has(uri)) return []; // The file has just gone from the disk.
+        if (!isAgain) throw new NoAnswer('it refused to answer');
         await sleep(DIAGNOSTICS_LIMITS.quietMs / 10, undefined, { signal });
       }
     }

@@ -98,7 +98,7 @@ export class LanguageServers {
       isInLine = true;
       const look = async () => {
         isInLine = false;
-        return await server.look(file, await importers, times);
+        return await server.look(file, importers, times);
       };
       const looked = await this.#lanes.run([kind.name], look, bound);
       running.timeouts = 0;

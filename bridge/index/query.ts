@@ -70,17 +70,19 @@ export function rank(store: Store, query: Query): Ranking {
   );
   const { selective, common } = divide(terms);
   const chunks = new Map<ChunkId, Evidence>();
-  for (const term of selective) {
-    for (const [chunk, score] of store.chunksWith(term.word)) {
-      const evidence = chunks.get(chunk) ?? concepts.map(() => 0);
-      note(evidence, term, score, all);
-      chunks.set(chunk, evidence);
+  for (const { concept, word, count, weight } of selective) {
+    // SQLite's score has this factor for how rare the word is.
+    const idf = Math.max(1e-6, Math.log((all - count + 0.5) / (count + 0.5)));
+    for (const { id, score } of store.chunksWith(word)) {
+      const evidence = chunks.get(id) ?? concepts.map(() => 0);
+      evidence[concept] = Math.max(evidence[concept] ?? 0, (weight * -score) / idf);
+      chunks.set(id, evidence);
     }
   }
   const found: Found = { chunks, files: filesOf(chunks, query) };
   const named = noteNames(best(found, INDEX_LIMITS.maxNamed), terms);
   const leaders = noteCommon(best(named, query.limit), common, store);
-  return scored(leaders);
+  return scored(leaders, query.limit);
 }
 
 /** Adds what the names of the files say. */
@@ -115,17 +117,6 @@ function noteCommon(found: Found, common: readonly Term[], store: Store): Found 
     }
   }
   return found;
-}
-
-function note(
-  evidence: Evidence,
-  { concept, count, weight }: Term,
-  score: number,
-  all: number,
-): void {
-  // SQLite's score has this factor for how rare the word is.
-  const idf = Math.max(1e-6, Math.log((all - count + 0.5) / (count + 0.5)));
-  evidence[concept] = Math.max(evidence[concept] ?? 0, (weight * -score) / idf);
 }
 
 /** The words of the index for one concept: its own ones, and longer ones that begin like them. */
@@ -179,16 +170,14 @@ function newFile({ path, kind, bytes }: RankedFile, question: string, first: Evi
 
 /** The best chunks, and their files. */
 function best(found: Found, limit: number): Found {
-  const ids = scored(found)
-    .slice(0, limit)
-    .map(([chunk]) => chunk);
+  const ids = scored(found, limit).map(([chunk]) => chunk);
   return {
     chunks: new Map(ids.map((id) => [id, found.chunks.get(id) ?? []])),
     files: new Map(ids.map((id) => [fileOf(id), found.files.get(fileOf(id)) ?? null])),
   };
 }
 
-function scored({ chunks, files }: Found): Ranking {
+function scored({ chunks, files }: Found, limit: number): Ranking {
   const bonuses = new Map([...files].map(([id, file]) => [id, file && bonusOf(file)]));
   const scores: (readonly [ChunkId, number])[] = [];
   for (const [chunk, evidence] of chunks) {
@@ -196,7 +185,15 @@ function scored({ chunks, files }: Found): Ranking {
     const file = files.get(id);
     if (file) scores.push([chunk, file.weight * (sumOf(evidence) + (bonuses.get(id) ?? 0))]);
   }
-  return scores.sort((a, b) => b[1] - a[1] || a[0] - b[0]);
+  const least = leastOf(scores, limit);
+  const leaders = scores.filter(([, score]) => score >= least);
+  return leaders.sort((a, b) => b[1] - a[1] || a[0] - b[0]).slice(0, limit);
+}
+
+/** The score of the last one of so many: sorting thousands of pairs takes ten times as long as their scores alone. */
+function leastOf(scores: Ranking, limit: number): number {
+  const all = Float64Array.from(scores, ([, score]) => score);
+  return all.sort().at(-limit) ?? Number.NEGATIVE_INFINITY;
 }
 
 function bonusOf({ whole, named }: FoundFile): number {

@@ -5,10 +5,12 @@ import {
   fstatSync,
   lstatSync,
   openSync,
+  readlinkSync,
   readSync,
+  realpathSync,
   type Stats,
 } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { sha256 } from '../../machine/hash.ts';
 import { loadSqlite } from '../../machine/sqlite.ts';
@@ -16,7 +18,6 @@ import { isWithin } from '../../shared/text/paths.ts';
 import { Turns } from '../compute/turns.ts';
 import { kindOfPath, orderOfKind, weightOfKind } from '../search/codebase/kinds.ts';
 import { linesOf } from '../search/codebase/pick.ts';
-import { anchorFolder } from '../workspace/anchor.ts';
 import { entryOf } from './entry.ts';
 import { joined } from './join.ts';
 import { INDEX_LIMITS } from './limits.ts';
@@ -80,14 +81,14 @@ export class Searchable {
   }
 
   /** Reads the files of chunks without a vector. A chunk whose file has changed waits for the next look. */
-  async pending({ embedder, after }: IndexWork['pending']['ask']): Promise<Pending> {
+  pending({ embedder, after }: IndexWork['pending']['ask']): Pending {
     this.#store.useEmbedder(embedder);
     if (after === 0) this.#store.pruneVectors();
     const chunks = this.#store.bareChunks(after, INDEX_LIMITS.maxInputs);
     const texts = new Map<string, PendingText>();
     let read: { readonly path: string; readonly lines: readonly string[] } | undefined;
     for (const { path, start, end, hash } of chunks) {
-      if (read?.path !== path) read = { path, lines: await this.#linesOf(path) };
+      if (read?.path !== path) read = { path, lines: this.#linesOf(path) };
       const text = read.lines.slice(start, end).join('\n');
       if (text.trim() !== '' && sha256(text) === hash) texts.set(hash, { path, hash, text });
     }
@@ -219,7 +220,7 @@ export class Searchable {
       [];
     const stamps = new Map<string, string>();
     for (const path of paths) {
-      const file = await this.#readFile(path);
+      const file = readRegular(join(this.#root, path));
       if (file && this.#files.get(path)?.hash === file.hash) {
         stamps.set(path, file.stamp);
         entries.push({ path, entry: 'same' });
@@ -237,25 +238,14 @@ export class Searchable {
     });
   }
 
-  async #linesOf(path: string): Promise<readonly string[]> {
-    const file = await this.#readFile(path);
+  #linesOf(path: string): readonly string[] {
+    const file = readRegular(join(this.#root, path));
     return (file && linesOf(file)) ?? [];
   }
 
   async #entryOf(path: string, { bytes, ...file }: FileRead): Promise<IndexedFile> {
     const entry = await entryOf(path, bytes, this.#parses);
     return { ...entry, ...file, bytes: bytes.length };
-  }
-
-  /** By its held folder: a program can put a link into the way at any time. */
-  async #readFile(path: string): Promise<FileRead | undefined> {
-    try {
-      const whole = join(this.#root, path);
-      await using folder = await anchorFolder(dirname(whole));
-      return readRegular(folder.entry(whole.slice(dirname(whole).length + 1)));
-    } catch {
-      return undefined; // It has gone, or may not be read.
-    }
   }
 
   #put(file: IndexedFile): void {
@@ -301,13 +291,22 @@ interface FileRead {
   readonly hash: string;
 }
 
-/** Never waits, and never reads more than the size that the file had. */
+/** Undefined for a file that has gone, may not be read, or is none. Not in the pool of threads, which takes longer. */
 function readRegular(path: string): FileRead | undefined {
-  const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
-  const descriptor = openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  try {
+    const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
+    return readOpened(openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK), path);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Closes the file. Never waits, and never reads more than the size that the file had. */
+function readOpened(descriptor: number, path: string): FileRead | undefined {
   try {
     const stats = fstatSync(descriptor);
     if (!stats.isFile() || stats.size > INDEX_LIMITS.maxFileBytes) return undefined;
+    if (!isAt(descriptor, path)) return undefined;
     const buffer = Buffer.alloc(stats.size);
     const bytes = buffer.subarray(0, readSync(descriptor, buffer, 0, buffer.length, 0));
     // Later changes within one tick of the file system's clock have the same times.
@@ -316,6 +315,12 @@ function readRegular(path: string): FileRead | undefined {
   } finally {
     closeSync(descriptor);
   }
+}
+
+/** Whether no link led to the open file: a program can put one into the way at any time. */
+function isAt(descriptor: number, path: string): boolean {
+  const isLinux = process.platform === 'linux';
+  return (isLinux ? readlinkSync(`/proc/self/fd/${descriptor}`) : realpathSync(path)) === path;
 }
 
 function stampOf(stats: Stats): string {

@@ -62,6 +62,12 @@ export function fileOf(chunk: ChunkId): number {
   return Math.floor(chunk / CHUNKS_OF_FILE);
 }
 
+/** A score is better the lower it is. */
+export interface WordHit {
+  readonly id: ChunkId;
+  readonly score: number;
+}
+
 /** A word of the index, and in how many chunks it is. */
 export interface CountedWord {
   readonly word: string;
@@ -170,10 +176,10 @@ export class Store {
     return known;
   }
 
-  /** The chunks with the word, each with its score, which is better the lower it is. */
-  chunksWith(word: string): (readonly [ChunkId, score: number])[] {
+  /** The chunks with the word. */
+  chunksWith(word: string): readonly WordHit[] {
     const rows = this.#get(`${SCORES} LIMIT ?`).all(quote(word), INDEX_LIMITS.maxRows);
-    return rows.map((row) => [Number(row['rowid']), Number(row['score'])]);
+    return rows as unknown as WordHit[];
   }
 
   /** Whether one chunk has the word. Its score would take as long as those of all chunks. */
@@ -318,7 +324,7 @@ export class Store {
 
 /** What a word in the path, in a name that the chunk defines, and in its text counts for. */
 const WEIGHTS = '3, 5, 1';
-const SCORES = `SELECT rowid, bm25(words, ${WEIGHTS}) AS score FROM words WHERE words MATCH ?`;
+const SCORES = `SELECT rowid AS id, bm25(words, ${WEIGHTS}) AS score FROM words WHERE words MATCH ?`;
 
 function quote(word: string): string {
   return `"${word.replaceAll('"', '""')}"`;

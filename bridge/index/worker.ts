@@ -29,7 +29,7 @@ async function answerTo(
   }
   if (!index) throw new Error('the index is not open');
   if (task === 'rank') return await index.searchable.rank(ask as IndexWork['rank']['ask']);
-  if (task === 'pending') return await index.searchable.pending(ask as IndexWork['pending']['ask']);
+  if (task === 'pending') return index.searchable.pending(ask as IndexWork['pending']['ask']);
   if (task === 'keep') return index.searchable.keep(ask as IndexWork['keep']['ask']);
   if (task === 'forget') {
     index.searchable.forgetVectors();

@@ -110,11 +110,14 @@ async function readCandidates(
 ): Promise<PickedFile[]> {
   const files: PickedFile[] = [];
   let bytes = 0;
-  for (const path of paths) {
-    const file = await readCandidate(path, search);
-    bytes += file?.bytes.length ?? 0;
-    if (bytes > maxBytes) break;
-    if (file !== null) files.push(file);
+  const { readsAtOnce } = CODEBASE_LIMITS;
+  for (let at = 0; at < paths.length; at += readsAtOnce) {
+    const some = paths.slice(at, at + readsAtOnce).map((path) => readCandidate(path, search));
+    for (const file of await Promise.all(some)) {
+      bytes += file?.bytes.length ?? 0;
+      if (bytes > maxBytes) return files;
+      if (file !== null) files.push(file);
+    }
   }
   return files;
 }

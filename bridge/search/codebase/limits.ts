@@ -24,6 +24,8 @@ export const CODEBASE_LIMITS = {
   maxRankedChunks: 40,
   maxIndexedFiles: 16,
   maxIndexedBytes: 2 * MIB,
+  /** Files that are read at once: one after the other takes three times as long. */
+  readsAtOnce: 8,
   /** Milliseconds for the vector of a question (servers take 0.05 to 0.5 s) and its comparison (0.4 s at most). */
   vectorWaitMs: 2 * SECOND,
   /** Lines of one chunk: a function or two, and as many as fit on a screen. */

@@ -3,7 +3,7 @@ import { expect, it, onTestFinished, vi } from 'vitest';
 import { newErrors } from '../../../bridge/diagnostics/findings.ts';
 import { Messages } from '../../../bridge/diagnostics/messages.ts';
 import { FileEditMetadata } from '../../../shared/wire/documents.ts';
-import { checkedWorkspace } from './scripted-server.ts';
+import { checkedWorkspace, KIND } from './scripted-server.ts';
 
 const replace = (old_string: string, new_string: string) => ({
   file_path: 'a.ts',
@@ -70,6 +70,38 @@ it.each([
   const asked = asking.mock.calls.filter(([method]) => method === 'textDocument/diagnostic');
   expect(asked).toHaveLength(count);
 });
+
+it.each([
+  ['pull', {}, ['a.ts', 'b.ts'], true],
+  ['reads', { answersUnopened: true }, ['a.ts'], true],
+  // As if the importer had just gone.
+  ['forgetful', { answersUnopened: true }, ['a.ts'], false],
+])('a server (%s) gets the importers only where it must', async (mode, more, given, isChecked) => {
+  const reporting = vi.spyOn(Messages.prototype, 'report');
+  onTestFinished(() => reporting.mockRestore());
+  const files = { 'a.ts': 'one\n', 'b.ts': "import './a'; BAD\n" };
+  const asking = vi.spyOn(Messages.prototype, 'ask');
+  onTestFinished(() => asking.mockRestore());
+  const kinds = [{ ...KIND, ...more }];
+  const readChoice = async () => ({ state: 'known', kinds }) as const;
+  const { call } = await checkedWorkspace(mode, files, { readChoice });
+  const { status, metadata } = await call('str_replace', replace('one', 'two'));
+  expect([status, metadata?.['checked_by']]).toEqual(['success', 'scripted 1']);
+  const opened = reporting.mock.calls.flatMap(([method, params]) =>
+    method === 'textDocument/didOpen' ? [nameIn(params)] : [],
+  );
+  expect(opened).toEqual(given);
+  const asked = asking.mock.calls.filter(([method]) => method === 'textDocument/diagnostic');
+  // An importer with an error is asked about again, with the text before.
+  expect(asked.map(([, params]) => nameIn(params))).toEqual(
+    isChecked ? ['a.ts', 'b.ts', 'b.ts'] : ['a.ts', 'b.ts'],
+  );
+});
+
+function nameIn(params: unknown): string | undefined {
+  const { textDocument } = params as { textDocument: { uri: string } };
+  return textDocument.uri.split('/').at(-1);
+}
 
 it('two edits of a file in a row are refused, and the next one is made', async () => {
   const { call } = await checkedWorkspace('pull', { 'a.ts': 'one\n' });

@@ -8,6 +8,8 @@ import type { ToolContext } from '../../../bridge/tools/executor.ts';
 import { carryOut, temporaryWorkspace } from '../tools/temporary-workspace.ts';
 
 const SCRIPT = `
+const { readFileSync } = require('node:fs');
+const { fileURLToPath } = require('node:url');
 const mode = process.argv[1];
 const texts = new Map();
 let asked = 0;
@@ -48,7 +50,10 @@ const take = ({ id, method, params }) => {
   if (mode === 'wrong') return print({ id, result: { kind: 'full', items: 'none' } });
   if (mode === 'moody' && asked++ % 2 === 0) return print({ id, error: { code: -32802, message: 'again' } });
   if (mode === 'refusing') return print({ id, error: { code: -32603, message: 'no' } });
-  print({ id, result: { kind: 'full', items: findingsIn(texts.get(uri) ?? '') } });
+  const isGone = mode === 'forgetful' && !texts.has(uri);
+  if (isGone) return print({ id, error: { code: -32603, message: 'no such file' } });
+  const text = texts.get(uri) ?? (mode === 'reads' ? readFileSync(fileURLToPath(uri), 'utf8') : '');
+  print({ id, result: { kind: 'full', items: findingsIn(text) } });
 };
 let bytes = Buffer.alloc(0);
 process.stdin.on('data', (chunk) => {
@@ -76,7 +81,8 @@ export function scripted(mode: string, started: Program[] = []): BeginProgram {
   };
 }
 
-const KIND = { name: 'typescript', files: { '.ts': 'typescript' }, command: 'scripted' };
+/** What the scripted server is for. */
+export const KIND = { name: 'typescript', files: { '.ts': 'typescript' }, command: 'scripted' };
 
 /** A workspace whose edits the scripted server checks. */
 export async function checkedWorkspace(

@@ -1,3 +1,4 @@
+import { mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it, onTestFinished } from 'vitest';
@@ -23,7 +24,7 @@ async function searchable(files: Readonly<Record<string, string>>) {
   };
   const embed = async () => {
     for (let after: number | null = 0; after !== null; ) {
-      const pending = await index.pending({ embedder: EMBEDDER, after });
+      const pending = index.pending({ embedder: EMBEDDER, after });
       after = pending.after;
       const vectors = pending.texts.map(({ hash, text }) => {
         return { hash, numbers: Float32Array.from(conceptVector(text)) };
@@ -31,7 +32,7 @@ async function searchable(files: Readonly<Record<string, string>>) {
       index.keep({ embedder: EMBEDDER, vectors });
     }
   };
-  return { index, put, update, find, embed };
+  return { index, root, put, update, find, embed };
 }
 
 it('an update reports the files that a search has read again before it', async () => {
@@ -44,6 +45,19 @@ it('an update reports the files that a search has read again before it', async (
   expect(await find('zebra')).toEqual(['a.ts']);
   expect(await update()).toMatchObject({ hasChanged: true });
   expect(await update()).toMatchObject({ hasChanged: false });
+});
+
+it('reads no file outside by a link in the place of a folder', async () => {
+  const { root, update, find } = await searchable({ 'in/a.ts': 'export const zebra = 1;\n' });
+  expect(await find('zebra')).toEqual(['in/a.ts']);
+  const outside = join(dirname(root), 'outside');
+  mkdirSync(outside);
+  writeFileSync(join(outside, 'a.ts'), 'export const lion = 1;\n');
+  renameSync(join(root, 'in'), join(root, 'was-in'));
+  symlinkSync(outside, join(root, 'in'));
+  await update();
+  expect(await find('zebra')).toEqual([]);
+  expect(await find('lion')).toEqual([]);
 });
 
 it('where words are needed, vectors only order what these find', async () => {
