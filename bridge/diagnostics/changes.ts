@@ -39,6 +39,13 @@ export class FileChanges {
   }
 }
 
+/** Becomes another one with an installation into the folder of a project. */
+export function installationStamp(root: string): string {
+  return PROGRAM_FOLDERS.map((name) => stampOf(join(root, name))).join(' ');
+}
+
+const PROGRAM_FOLDERS = ['node_modules', 'node_modules/.bin', '.venv/bin'];
+
 /** By path. Not in the pool of threads, which takes ten times as long for so many. */
 async function stampsOf(paths: readonly string[]): Promise<ReadonlyMap<string, string>> {
   const stamps = new Map<string, string>();

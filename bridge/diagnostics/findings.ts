@@ -26,6 +26,8 @@ const Diagnostic = z.object({
   message: z.union([z.string(), z.object({ value: z.string() }).transform(({ value }) => value)]),
 });
 
+const { maxMessageChars } = DIAGNOSTICS_LIMITS;
+
 /** What servers report of a file, without hints. */
 export const Diagnostics = z.array(Diagnostic).transform((all): Finding[] =>
   all
@@ -34,7 +36,7 @@ export const Diagnostics = z.array(Diagnostic).transform((all): Finding[] =>
       line: start.line + 1,
       column: start.character + 1,
       severity: severity === 1 ? 'error' : 'warning',
-      message: shorten(inOneLine(message), DIAGNOSTICS_LIMITS.maxMessageChars),
+      message: shorten(inOneLine(message.replaceAll(/\s+/g, ' ').trim()), maxMessageChars),
       code: shorten(inOneLine([source, code].filter((part) => part !== undefined).join(' ')), 100),
     })),
 );

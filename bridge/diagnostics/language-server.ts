@@ -200,7 +200,9 @@ export class LanguageServer {
     if (!success) throw new NoAnswer('its answer cannot be read');
     const { capabilities, serverInfo } = data;
     const { name = this.#place.kind.name, version = '' } = serverInfo ?? {};
-    this.#name = printableLine(`${name} ${version}`, MAX_NAME_CHARS);
+    // gopls describes its whole build there, as JSON.
+    const shown = version.startsWith('{') ? '' : version;
+    this.#name = printableLine(`${name} ${shown}`, MAX_NAME_CHARS);
     // It may have registered already.
     if (capabilities.diagnosticProvider !== undefined) this.#canBeAsked = true;
     this.#messages.report('initialized', {});
@@ -302,8 +304,7 @@ export class LanguageServer {
           this.#canBeAsked = true;
         return null;
       case 'workspace/configuration':
-        // Not null, which the format allows: the server of CSS fails at it, and reports that nothing is wrong.
-        return (Configuration.safeParse(params).data?.items ?? []).map(() => ({}));
+        return (Configuration.safeParse(params).data?.items ?? []).map(defaultsOf);
       case 'workspace/workspaceFolders':
         return [{ uri: uriOf(this.#place.root), name: 'workspace' }];
       case 'workspace/applyEdit':
@@ -413,7 +414,17 @@ const Published = z.object({
   diagnostics: Diagnostics,
 });
 const Registrations = z.object({ registrations: z.array(z.object({ method: z.string() })) });
-const Configuration = z.object({ items: z.array(z.unknown()).max(100) });
+const Configuration = z.object({
+  items: z.array(z.object({ section: z.string().optional().catch(undefined) })).max(100),
+});
+
+/**
+ * Never null, which the format allows: the server of CSS fails at it, and reports that nothing is wrong. So does the
+ * server of HTML where `js/ts` has no `implicitProjectConfig`.
+ */
+function defaultsOf({ section }: { readonly section?: string | undefined }) {
+  return section === 'js/ts' ? { implicitProjectConfig: {} } : {};
+}
 
 function isPull({ method }: { readonly method: string }): boolean {
   return method === 'textDocument/diagnostic';

@@ -3,7 +3,7 @@ import { extname } from 'node:path';
 import { within } from '../../machine/within.ts';
 import { ToolFailure } from '../failure.ts';
 import { Lanes } from '../lanes.ts';
-import { FileChanges } from './changes.ts';
+import { FileChanges, installationStamp } from './changes.ts';
 import { KNOWN_SERVERS, type ServerKind } from './known-servers.ts';
 import {
   type AskedFile,
@@ -39,6 +39,8 @@ interface RunningServer {
   readonly server: Promise<LanguageServer>;
   /** The same, once it is there. */
   started?: LanguageServer;
+  /** Of the project when it began to start. */
+  readonly installation: string;
   /** Aborted where it shall end: it may still start. */
   readonly stopped: AbortController;
   /** Checks in a row that had no answer in time. */
@@ -48,13 +50,20 @@ interface RunningServer {
   idle?: NodeJS.Timeout;
 }
 
+/** Of a kind that could not run: until when it is not tried again (as performance.now gives it), and why. */
+interface Failure {
+  readonly untilMs: number;
+  /** Another one means that something was installed, which is tried at once. */
+  readonly installation: string;
+  readonly reason: string;
+}
+
 export class LanguageServers {
   readonly #place: ServersPlace;
   readonly #lanes = new Lanes();
   readonly #ended = new AbortController();
   readonly #running = new Map<string, RunningServer>();
-  /** Kinds that could not run: until when they are not tried again (as performance.now gives it), and why. */
-  readonly #failed = new Map<string, { readonly untilMs: number; readonly reason: string }>();
+  readonly #failed = new Map<string, Failure>();
   readonly #changes: FileChanges;
 
   constructor(place: ServersPlace) {
@@ -137,7 +146,15 @@ export class LanguageServers {
     const { root, begin } = this.#place;
     const stopped = new AbortController();
     const server = LanguageServer.start({ kind, root, begin }, stopped.signal);
-    const running: RunningServer = { kind, server, stopped, timeouts: 0, isWarm: false };
+    const installation = installationStamp(root);
+    const running: RunningServer = {
+      kind,
+      server,
+      installation,
+      stopped,
+      timeouts: 0,
+      isWarm: false,
+    };
     const onStart = (started: LanguageServer) => {
       running.started = started;
     };
@@ -165,14 +182,16 @@ export class LanguageServers {
   }
 
   #fail(running: RunningServer, reason: string): void {
+    const { kind, installation } = running;
     const untilMs = performance.now() + DIAGNOSTICS_LIMITS.retryMs;
-    this.#failed.set(running.kind.name, { untilMs, reason });
+    this.#failed.set(kind.name, { untilMs, installation, reason });
     void this.#stop(running);
   }
 
   #failureOf({ name }: ServerKind): string | undefined {
     const failed = this.#failed.get(name);
-    if (failed !== undefined && performance.now() < failed.untilMs) return failed.reason;
+    const isSame = failed?.installation === installationStamp(this.#place.root);
+    if (failed && isSame && performance.now() < failed.untilMs) return failed.reason;
     this.#failed.delete(name);
     return undefined;
   }

@@ -76,7 +76,7 @@ const WITHOUT_NETWORK: readonly Offline[] = [
     needs: ['/usr/bin/gem', '--version'],
     command:
       `mkdir gem && cd gem && printf '%s' '${GEMSPEC}' > g.gemspec && /usr/bin/gem build g.gemspec && ` +
-      '/usr/bin/gem install --local --no-document --install-dir vendor greet-1.0.gem',
+      '/usr/bin/gem install --local --no-document greet-1.0.gem && /usr/bin/gem list -i greet',
     output: 'Successfully installed greet-1.0',
   },
 ];

@@ -16,6 +16,8 @@ const PLACE = '/var/cache/drawbridge';
 const TOOLS: Readonly<Record<string, string>> = {
   npm_config_cache: 'npm',
   npm_config_store_dir: 'pnpm',
+  // pnpm 11 and later reads no other name of it.
+  pnpm_config_store_dir: 'pnpm',
   YARN_CACHE_FOLDER: 'yarn',
   YARN_GLOBAL_FOLDER: 'yarn',
   PIP_CACHE_DIR: 'pip',
@@ -30,8 +32,8 @@ const TOOLS: Readonly<Record<string, string>> = {
   GEM_SPEC_CACHE: 'gem-specs',
 };
 
-/** The variables of tools that fail where they cannot write to their cache, also without the network. */
-const NEEDED: ReadonlySet<string> = new Set(['GOCACHE']);
+/** The variables of tools that fail where they cannot write there, also without the network. */
+const NEEDED: ReadonlySet<string> = new Set(['GOCACHE', 'GEM_HOME']);
 
 /**
  * Makes the folder. With `mayEmpty`, while no command runs, empties one that has grown too large. Undefined where it cannot be

@@ -1,9 +1,12 @@
 /** Edits that a language server checks before they are written. The server is a scripted one. */
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { newErrors } from '../../../bridge/diagnostics/findings.ts';
+import { Diagnostics, newErrors } from '../../../bridge/diagnostics/findings.ts';
+import type { BeginProgram } from '../../../bridge/diagnostics/language-server.ts';
 import { Messages } from '../../../bridge/diagnostics/messages.ts';
 import { FileEditMetadata } from '../../../shared/wire/documents.ts';
-import { checkedWorkspace, KIND } from './scripted-server.ts';
+import { checkedWorkspace, KIND, scripted } from './scripted-server.ts';
 
 const replace = (old_string: string, new_string: string) => ({
   file_path: 'a.ts',
@@ -131,6 +134,32 @@ it('read_lints shows errors first, then warnings', async () => {
   expect((await call('read_lints', { path: 'a.ts' })).data).toBe(
     'a.ts, by scripted 1:\na.ts:3:3: BAD is here (ts 7)\na.ts:1:1: warning: ODD is here (ts 7)',
   );
+});
+
+it('a server is named without what is no version', async () => {
+  const { call } = await checkedWorkspace('verbose', { 'a.ts': 'fine\n' });
+  const { data } = await call('read_lints', { path: 'a.ts' });
+  expect(data).toBe('a.ts: no errors or warnings (scripted).');
+});
+
+it('a server is tried again at once after an installation in the project', async () => {
+  let mode = 'gone';
+  const begin: BeginProgram = (command) => scripted(mode)(command);
+  const { call, root } = await checkedWorkspace(mode, { 'a.ts': 'fine\n' }, { begin });
+  const lints = async () => (await call('read_lints', { path: 'a.ts' })).data;
+  expect(await lints()).toContain('it is not installed');
+  mode = 'pull';
+  expect(await lints()).toContain('it is not installed');
+  await mkdir(join(root, 'node_modules/.bin'), { recursive: true });
+  expect(await lints()).toContain('no errors or warnings');
+});
+
+it('a message of several lines is shown in one', () => {
+  const start = { line: 0, character: 0 };
+  const message = 'not assignable\n\u00a0\u00a0because \u202eof it\r\n';
+  expect(Diagnostics.parse([{ range: { start }, message }])).toMatchObject([
+    { message: 'not assignable because \\u{202e}of it' },
+  ]);
 });
 
 it('an edit without a check is made, and its document says why', async () => {

@@ -11,12 +11,11 @@ import { freshWorkspace, NO_BUBBLEWRAP } from '../sandbox/sandboxed-workspace.ts
 import { run } from '../terminal/plain-launch.ts';
 import { carryOut } from '../tools/temporary-workspace.ts';
 
-/** The sandbox shows it, as it shows those of every enclosing folder. */
 const MODULES = resolve(import.meta.dirname, '../../../node_modules');
 
 /** A workspace whose `node_modules` are ours. Times of edits in milliseconds are in `times`. */
 async function lintedWorkspace(files: Readonly<Record<string, string>>) {
-  const place = await freshWorkspace();
+  const place = await freshWorkspace({ readable: [MODULES] });
   const root = place.path('workspace');
   for (const [name, text] of Object.entries(files)) await place.put(`workspace/${name}`, text);
   await symlink(MODULES, join(root, 'node_modules'));
@@ -57,6 +56,7 @@ const CASES = [
   ['pyright', 'a.py', 'n: int = 1\n', '= 1', "= 'x'", /not assignable/],
   ['json', 'a.json', '{"a": 1}\n', '1', '1,,', /expected/i],
   ['css', 'a.css', 'a { color: red; }\n', 'red; }', 'red;', /expected/i],
+  ['html', 'a.html', '<script>f(1);</script>\n', '(1', '(1,,', /expected/i],
 ] as const;
 
 it.skipIf(NO_BUBBLEWRAP).each(CASES)(

@@ -34,7 +34,7 @@ const take = ({ id, method, params }) => {
     if (mode === 'flood') setInterval(() => { for (let i = 0; i < 2_000; i++) print({ method: 'note', params: {} }); }, 0);
     if (mode === 'asks') for (let i = 0; i < 50; i++) print({ id: 'q' + i, method: i % 2 ? 'workspace/configuration' : 'unknown', params: { items: [{}, {}] } });
     const canPull = !/^(push|vague|silent|late)$/.test(mode);
-    print({ id, result: { capabilities: canPull ? { diagnosticProvider: {} } : {}, serverInfo: { name: 'scripted', version: '1' } } });
+    print({ id, result: { capabilities: canPull ? { diagnosticProvider: {} } : {}, serverInfo: { name: 'scripted', version: mode === 'verbose' ? '{"Go": "1.2"}' : '1' } } });
     if (mode === 'late') print({ id: 'r', method: 'client/registerCapability', params: { registrations: [{ id: '1', method: 'textDocument/diagnostic' }] } });
     return;
   }

@@ -8,7 +8,6 @@ import { Formatters, type Formatting } from '../../../bridge/formatting/formatte
 import { freshWorkspace, NO_BUBBLEWRAP } from '../sandbox/sandboxed-workspace.ts';
 import { isAnyoneRunning } from '../terminal/plain-launch.ts';
 
-/** The sandbox shows it, as it shows those of every enclosing folder. */
 const MODULES = resolve(import.meta.dirname, '../../../node_modules');
 const BIOME = ['npx', '--no-install', 'biome', 'format', '--stdin-file-path={file}'];
 
@@ -78,7 +77,7 @@ it.skipIf(NO_BUBBLEWRAP)('a formatter that floods is ended', async () => {
 
 /** A workspace whose `node_modules` are ours, with a formatter for `.ts`. */
 async function formattingPlace(command: readonly string[]) {
-  const place = await freshWorkspace();
+  const place = await freshWorkspace({ readable: [MODULES] });
   const root = place.path('workspace');
   const stateDir = place.path('instances/state');
   await symlink(MODULES, join(root, 'node_modules'));

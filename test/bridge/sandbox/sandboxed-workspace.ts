@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { existsSync, statSync } from 'node:fs';
 import { copyFile, lchown, mkdir, mkdtemp, readFile, realpath, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { onTestFinished } from 'vitest';
 import { type CommandUser, chooseAccount } from '../../../bridge/sandbox/account.ts';
@@ -74,9 +74,15 @@ export async function freshWorkspace(
   return fresh;
 }
 
+interface WorkspaceOptions {
+  /** What the owner has listed as readable: names below the home folder, or absolute paths. */
+  readonly readable?: readonly string[];
+  readonly isHeld?: boolean;
+}
+
 /** Its files and folders belong to {@link OWNER}, those that are put there later too. */
 export async function sandboxedWorkspace(
-  options: { readonly readable?: readonly string[]; readonly isHeld?: boolean } = {},
+  options: WorkspaceOptions = {},
 ): Promise<SandboxedWorkspace> {
   const parent = await reachableFolder();
   const base = await realpath(await mkdtemp(join(parent, 'drawbridge-sandbox-')));
@@ -96,7 +102,7 @@ export async function sandboxedWorkspace(
     home: path('home'),
     closedFolders: [path('instances')],
     maskFolder: path('masks'),
-    readable: (options.readable ?? []).map((name) => path(`home/${name}`)),
+    readable: (options.readable ?? []).map((name) => resolve(path('home'), name)),
     environment: { PATH: process.env['PATH'], HOME: path('home'), API_TOKEN: 'secret token' },
   };
   const confinement = await realConfinement(surroundings, options);

@@ -131,6 +131,18 @@ test.skipIf(NO_BUBBLEWRAP)(
   },
 );
 
+test('each version of pnpm is led to one store, and only what fails without one is always led', () => {
+  const store = '/var/cache/drawbridge/pnpm';
+  expect(cacheVariables('/none', { mayDownload: true })).toMatchObject({
+    npm_config_store_dir: store,
+    pnpm_config_store_dir: store,
+  });
+  expect(Object.keys(cacheVariables('/none', { mayDownload: false }))).toEqual([
+    'GOCACHE',
+    'GEM_HOME',
+  ]);
+});
+
 /** What commands make in it belongs to their user. */
 function giveAway(folder: string): void {
   const { uid, gid } = OWNER;
