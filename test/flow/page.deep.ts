@@ -269,6 +269,7 @@ describe.skipIf(NO_CHROMIUM)(`the page ${NO_CHROMIUM ?? ''}`, () => {
     await page.waitForSelector('.plan-card .todos li:first-child:has-text("Do two, but better")');
     await page.click('button:has-text("Carry out the plan")');
     await device.sees('Half done.');
+    expect(await page.inputValue('[name=mode]')).toBe('agent');
     await page.waitForSelector('.pinned:has-text("1/2")');
     await page.waitForSelector('.document.todo_update .completed:has-text("Do one")');
     expect(device.faults).toEqual([]);

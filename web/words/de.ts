@@ -29,10 +29,6 @@ export const frame: typeof en.frame = {
   linkUsed:
     'Der Link ist abgelaufen, oder ein anderes Gerät hat ihn benutzt. Bitte um einen neuen.',
   ended: 'Dieses Gerät wurde abgemeldet. Melde dich wieder an, um weiterzumachen.',
-  signOut: 'Abmelden',
-  signOutAnyway:
-    'Der Server antwortet nicht: Dieses Gerät bleibt in seiner Liste, bis jemand es dort abmeldet. Hier trotzdem alles vergessen?',
-  signOutSure: 'Diesen Browser abmelden und alles vergessen, was er aufbewahrt?',
 
   // The list
   search: 'Suchen',
@@ -47,8 +43,11 @@ export const frame: typeof en.frame = {
   removeSure: (title) => `„${title}“ mit allem darin löschen?`,
   exportMarkdown: 'Als Markdown exportieren',
   exportJson: 'Als JSON exportieren',
-  online: 'online',
-  isOffline: 'offline',
+  machineState: {
+    online: 'online',
+    offline: 'offline',
+    unknown: 'unbekannt, solange du offline bist',
+  },
   agentStatus: {
     queued: 'wartet',
     running: 'läuft',

@@ -27,10 +27,6 @@ export const frame = {
     `This link signs this browser in at ${host}. Go on only if it comes from you or from somebody whom you trust: what you write then belongs to that account.`,
   linkUsed: 'The link has run out, or another device has used it. Ask for a new one.',
   ended: 'This device was signed out. Sign in again to go on.',
-  signOut: 'Sign out',
-  signOutAnyway:
-    'The server does not answer, so this device stays in its list until somebody ends it there. Forget everything here all the same?',
-  signOutSure: 'Sign this browser out, and forget what it keeps?',
 
   // The list
   search: 'Search',
@@ -45,8 +41,7 @@ export const frame = {
   removeSure: (title: string) => `Delete “${title}” with everything in it?`,
   exportMarkdown: 'Export as Markdown',
   exportJson: 'Export as JSON',
-  online: 'online',
-  isOffline: 'offline',
+  machineState: { online: 'online', offline: 'offline', unknown: 'unknown while you are offline' },
   agentStatus: {
     queued: 'queued',
     running: 'running',

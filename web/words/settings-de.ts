@@ -11,6 +11,11 @@ export const settings: typeof en.settings = {
     login: 'braucht eine Anmeldung',
   },
   tools: (count) => (count === 1 ? '1 Werkzeug' : `${count} Werkzeuge`),
+  signOut: 'Abmelden',
+  signOutAnyway:
+    'Der Server antwortet nicht: Dieses Gerät bleibt in seiner Liste, bis jemand es dort abmeldet. Hier trotzdem alles vergessen?',
+  signOutSure: 'Diesen Browser abmelden und alles vergessen, was er aufbewahrt?',
+  hasEnded: 'Beendet',
   noProcesses: 'Der Agent hat hier nichts laufen lassen.',
   noServers: 'Der Agent hat hier keinen MCP-Server. Füge am Rechner einen hinzu:',
   noTools: 'Er bietet dem Agenten zurzeit kein Werkzeug an.',

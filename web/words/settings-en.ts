@@ -10,6 +10,11 @@ export const settings = {
     login: 'needs a login',
   } as Readonly<Record<string, string>>,
   tools: (count: number) => (count === 1 ? '1 tool' : `${count} tools`),
+  signOut: 'Sign out',
+  signOutAnyway:
+    'The server does not answer, so this device stays in its list until somebody ends it there. Forget everything here all the same?',
+  signOutSure: 'Sign this browser out, and forget what it keeps?',
+  hasEnded: 'Ended',
   noProcesses: 'The agent left nothing running here.',
   noServers: 'The agent has no MCP server here. Add one at the machine:',
   noTools: 'It offers the agent no tool at the moment.',
