@@ -202,7 +202,7 @@ describe.skipIf(NO_CHROMIUM)(`the page's list, thread and composer ${NO_CHROMIUM
     const { page, context } = device;
     await page.waitForSelector('.bar summary:has-text("online")');
     await context.setOffline(true);
-    await page.waitForSelector('.bar summary:has-text("unknown while you are offline")');
+    await page.waitForSelector('.bar summary:has-text("unknown while offline")');
     expect(await page.locator('.list .on').count()).toBe(0);
     await context.setOffline(false);
     await page.waitForSelector('.bar summary .on:has-text("online")');
@@ -235,6 +235,7 @@ describe.skipIf(NO_CHROMIUM)(`the page's list, thread and composer ${NO_CHROMIUM
     await device.sees('Made it.');
     await page.click('.took button:has-text("Undo")');
     // The rule for writing holds for the preview as well, and nothing that asks is hidden.
+    await page.waitForSelector('.thread .ask .why:has-text("Let this tool run? preview_undo")');
     await page.click('.thread .ask button:has-text("Allow once")');
     await page.waitForSelector('.undo .code:has-text("-x")');
     expect(await page.textContent('.undo')).toContain('u.txt');

@@ -38,7 +38,7 @@ export function Composer({ account, thread }: Props) {
     const given = [...files];
     const added = await picturesIn(given);
     setPictures((old) => [...old, ...added]);
-    if (added.length < given.length) setProblem(words.notAnImage);
+    setProblem(added.length < given.length ? words.notAnImage : '');
   };
   const send = async (delivery: 'queue' | 'steer') => {
     const text = field.current?.value ?? '';
