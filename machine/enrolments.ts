@@ -1,5 +1,6 @@
 /** The secrets that enrol one device each. A server's state folder holds those that are open. */
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
 import { ENROLMENT_LIMITS } from '../shared/limits.ts';
@@ -48,6 +49,11 @@ export async function isEnrolmentOpen(
 ): Promise<boolean> {
   const open = await readOpen(serverDir);
   return open.some((each) => each.secret === secret && isOpen(each, now));
+}
+
+/** Whether there was ever a secret: the file outlives all of them. A restored state begins anew. */
+export function hadEnrolment(serverDir: string): boolean {
+  return existsSync(join(serverDir, FILE));
 }
 
 /** `known`: the device was enrolled before. `ended`: no open secret has made the MAC. */

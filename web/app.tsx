@@ -249,14 +249,7 @@ function Top({ account, place }: { readonly account: PageAccount; readonly place
 
 function LinkState({ account }: { readonly account: PageAccount }) {
   useLive(account.live, LINK);
-  const [isOffline, setOffline] = useState(!navigator.onLine);
-  useLayoutEffect(() => {
-    const left = new AbortController();
-    const look = () => setOffline(!navigator.onLine);
-    for (const name of ['online', 'offline']) addEventListener(name, look, left);
-    return () => left.abort();
-  }, []);
-  const text = isOffline ? words.offline : account.link === 'lost' ? words.lost : '';
+  const text = navigator.onLine ? (account.link === 'lost' ? words.lost : '') : words.offline;
   return (
     <p class="link-state" role="status">
       {text}

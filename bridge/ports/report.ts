@@ -6,6 +6,7 @@ import type { ProcessAsk, ProcessInfo, ProcessReport } from '../../shared/wire/p
 import { ToolFailure } from '../failure.ts';
 import { logTrouble } from '../log.ts';
 import { type KnownProcess, type ProcessBook, stopProcess } from '../terminal/process-book.ts';
+import type { CommandEnd } from '../terminal/running-command.ts';
 import { describeEnd } from '../tools/command-result.ts';
 import type { OpenPorts } from './open-ports.ts';
 
@@ -69,9 +70,17 @@ function toInfo(process: KnownProcess): ProcessInfo {
     folder: shortened(about.folder),
     running,
     started: new Date(startedAtMs).toISOString(),
-    ...(state.state === 'ended' && { end: shortened(describeEnd(state.end).text) }),
+    ...(state.state === 'ended' && endOf(state.end)),
     ...(lastLine !== '' && { lastLine }),
   };
+}
+
+function endOf(end: CommandEnd): Pick<ProcessInfo, 'end' | 'exitCode'> {
+  const { text } = describeEnd(end);
+  if (end.state === 'exited') return { end: text, exitCode: end.exitCode };
+  // The other words are the model's, which has done it.
+  const isByAgent = end.state === 'stopped' && end.reason === 'agent';
+  return { end: isByAgent ? 'The agent stopped it.' : shortened(text) };
 }
 
 /** Without colours and control characters. */

@@ -12,10 +12,12 @@ import {
   type LocationOptions,
   locationWordsOf,
 } from '../target/location-options.ts';
+import { abortOnInterrupt } from '../terminal/ending.ts';
 import { ownCommand } from '../terminal/own-command.ts';
 import { openTerminal, type Terminal } from '../terminal/terminal.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 import { type Joined, joinServer } from './join.ts';
+import { firstPage, NO_BROWSER, type PageLink, showPage } from './page-link.ts';
 import { PORT_HELP, parsePort } from './port.ts';
 import { confinementText } from './ready.ts';
 
@@ -48,7 +50,8 @@ export function registerHere(program: Command, programs: Programs): void {
     .description('Connect this folder to the server in the background, and start it if none runs');
   addServerOptions(start)
     .option(...TO)
-    .action((options: FolderOptions) => startHere(options, programs));
+    .option(...NO_BROWSER)
+    .action((options: StartOptions) => startHere(options, programs));
 }
 
 const TO = [
@@ -90,7 +93,8 @@ async function chatHere(words: string[], options: HereOptions, programs: Program
   // From here on what is typed waits for the prompt, and answers no question that comes before it.
   using _ = isOnce ? undefined : terminal.listen();
   const joined = await joinHere(options, programs, terminal);
-  if (!isOnce) showPageCommand(terminal, options);
+  // A window in front of the terminal would take the keys of somebody who is about to type here.
+  if (!isOnce) await showWayToPage(joined, options, terminal);
   const { workspaceDir } = joined.place;
   const chat = await openChat(
     {
@@ -108,16 +112,29 @@ async function chatHere(words: string[], options: HereOptions, programs: Program
   process.exitCode = await talk(here, { words, isOnce, picks: resume === true });
 }
 
-async function startHere(options: FolderOptions, programs: Programs): Promise<void> {
-  const terminal = openTerminal(process, process.env);
-  const { url, place } = await joinHere(options, programs, terminal);
-  showPageCommand(terminal, options);
-  terminal.write(`Connected to ${url}: ${nameInLine(place.workspaceDir)}\n`);
+interface StartOptions extends FolderOptions {
+  readonly browser: boolean;
 }
 
-function showPageCommand({ write, paint }: Terminal, options: LocationOptions): void {
+async function startHere({ browser, ...options }: StartOptions, programs: Programs): Promise<void> {
+  const terminal = openTerminal(process, process.env);
+  const joined = await joinHere(options, programs, terminal);
+  const page = await showWayToPage(joined, options, terminal);
+  terminal.write(`Connected to ${joined.url}: ${nameInLine(joined.place.workspaceDir)}\n`);
+  if (page && browser) await showPage(page, terminal, abortOnInterrupt());
+}
+
+/** Shows the first browser's link, which it returns, or the command that makes one. */
+async function showWayToPage(
+  joined: Joined,
+  options: LocationOptions,
+  terminal: Terminal,
+): Promise<PageLink | undefined> {
+  const page = await firstPage(joined, terminal);
   const open = ownCommand('open', ...locationWordsOf(options));
-  write(`${paint('dim', `Page: ${open}`)}\n`);
+  const command = terminal.paint('dim', `Page: ${open}`);
+  terminal.write(page ? `${page.about}\n${page.link}\n` : `${command}\n`);
+  return page;
 }
 
 /** Connects this folder, and says with which model and sandbox. A folder below a known project means that project. */

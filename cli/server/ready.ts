@@ -4,6 +4,7 @@ import type { ModelSettings } from '../../local/settings.ts';
 import { inOneLine, nameInLine } from '../../shared/text/plain-sight.ts';
 import type { ReportedConfinement } from '../../shared/wire/tunnel.ts';
 import { commandLine, ownCommand } from '../terminal/own-command.ts';
+import type { PageLink } from './page-link.ts';
 
 export interface Ready {
   readonly url: string;
@@ -17,6 +18,8 @@ export interface Ready {
   readonly stateDir: string | undefined;
   readonly workspaceDir: string;
   readonly programs: Programs;
+  /** The link of the first start. */
+  readonly page: Pick<PageLink, 'about' | 'link'> | undefined;
 }
 
 /** One line of JSON for programs. `model` is null if each request must name one. */
@@ -26,7 +29,9 @@ export function readyLine({ url, token, bridgeId, model }: Ready): string {
 
 /** The text for a person. */
 export function readyText(ready: Ready): string {
+  const { page } = ready;
   const chat = commandFor(ready, 'chat');
+  const first = page ? `${page.about}\n${page.link}\n\n` : '';
   return `
 Drawbridge is ready. Ctrl-C ends it.
 
@@ -37,7 +42,7 @@ ${pageLine(ready)}  Workspace  ${nameInLine(ready.workspaceDir)}
   Bridge     ${bridgeText(ready)}
   Commands   ${inOneLine(confinementText(ready.confinement))}
 
-Talk to it in another terminal:
+${first}Talk to it in another terminal:
 
   ${chat}
 

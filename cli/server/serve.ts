@@ -4,7 +4,6 @@ import { isIP } from 'node:net';
 import { userInfo } from 'node:os';
 import { join, resolve } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
-import { createClient } from '../../client/index.ts';
 import { byLines } from '../../local/processes/log-file.ts';
 import type { ServerOptions } from '../../local/server/server.ts';
 import type { Programs } from '../../local/server/worker.ts';
@@ -12,12 +11,12 @@ import { isOrigin } from '../../local/settings.ts';
 import { STATE_MARK } from '../../local/state/folder.ts';
 import { readAuthSecret } from '../../local/state/state.ts';
 import { formatLogLine, type LogEntry, type TellNotice } from '../../machine/log-line.ts';
-import { inOneLine, printableLine } from '../../shared/text/plain-sight.ts';
-import { CLI_LIMITS } from '../limits.ts';
+import { inOneLine } from '../../shared/text/plain-sight.ts';
 import { isAccount } from '../target/account-name.ts';
 import { actingFor } from '../target/operator.ts';
 import { abortOnInterrupt } from '../terminal/ending.ts';
 import { ownCommand } from '../terminal/own-command.ts';
+import { linkTo } from './page-link.ts';
 import { PORT_HELP, parsePort } from './port.ts';
 import { modelText } from './ready.ts';
 import { runHere, untilInterrupted } from './run.ts';
@@ -69,7 +68,8 @@ async function serve(
   const isNew = !existsSync(join(stateDir, STATE_MARK));
   const onReady: ServerOptions['onReady'] = async ({ url }) => {
     isReady();
-    const first = isNew && teller.isPrivate ? await inviteFirst(url, stateDir) : undefined;
+    const isFirst = isNew && teller.isPrivate;
+    const first = isFirst ? await inviteFirst({ url, publicUrl, stateDir }) : undefined;
     teller.ready({ url, publicUrl, model: modelText(read.model), stateDir, first });
     if (host === LOOPBACK || trustProxy) return;
     const line = `It listens on ${host} without TLS: let only a proxy reach this port.`;
@@ -81,15 +81,16 @@ async function serve(
 }
 
 /** For a server without people. Undefined where that fails: the other way is always shown. */
-async function inviteFirst(url: string, stateDir: string): Promise<FirstPerson | undefined> {
+async function inviteFirst({
+  url,
+  publicUrl,
+  stateDir,
+}: Pick<ServedSettings, 'url' | 'publicUrl' | 'stateDir'>): Promise<FirstPerson | undefined> {
   const { username } = userInfo();
   const account = isAccount(username) ? username : 'owner';
   try {
     const secret = (await readAuthSecret(stateDir)) ?? '';
-    const { link } = await createClient(
-      await actingFor(account, { url, secret }),
-    ).createInvitation();
-    return { account, link: printableLine(link, CLI_LIMITS.maxLinkChars) };
+    return { account, link: await linkTo(await actingFor(account, { url, secret }), publicUrl) };
   } catch {
     return undefined;
   }

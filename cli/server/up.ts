@@ -23,8 +23,10 @@ import {
 } from '../target/location-options.ts';
 import { abortOnInterrupt } from '../terminal/ending.ts';
 import { ownCommand } from '../terminal/own-command.ts';
+import { openTerminal } from '../terminal/terminal.ts';
 import { unusedNotices } from './join.ts';
 import { findStarting } from './launch.ts';
+import { firstPage, NO_BROWSER, showPage } from './page-link.ts';
 import { PORT_HELP, parsePort } from './port.ts';
 import { nameModel, type Ready, readyLine, readyText } from './ready.ts';
 import { runHere, untilInterrupted } from './run.ts';
@@ -34,6 +36,7 @@ interface UpOptions extends LocationOptions {
   readonly port?: number;
   readonly json: boolean;
   readonly bridge: boolean;
+  readonly browser: boolean;
   readonly move?: boolean;
 }
 
@@ -53,6 +56,7 @@ export function registerUp(program: Command, programs: Programs): void {
     .option('--json', 'print one line of JSON to stdout when ready, all else to stderr', false)
     .option('--move', `${MOVE_HELP} (with --state)`)
     .option('--no-bridge', 'run only the API: the agent cannot read files or run commands')
+    .option(...NO_BROWSER)
     .action(async (options: UpOptions) => {
       const signal = abortOnInterrupt();
       const place = await locateState(locationOf(options));
@@ -96,7 +100,7 @@ async function runInTerminal(options: UpOptions, here: Here, signal: AbortSignal
     const request = { workspaceDir, environment, isHeld: true, asksAtTerminal: true, moves };
     const project = withBridges ? await connect(request) : undefined;
     const model = nameModel(settings.model);
-    await tellReady(options, { url, model, confinement: confinementOf(project) }, here);
+    await tellReady(options, { url, model, confinement: confinementOf(project) }, here, signal);
   };
   const terminal = { sharesTerminal: true, onNotice: tellNotice, onReady, withBridges };
   const { place, programs } = here;
@@ -123,7 +127,7 @@ async function joinRunning(
   for (const notice of unusedNotices(settings, server)) tellNotice(notice);
   const running = { url, model: server.model };
   if (!withBridges) {
-    await tellReady(options, { ...running, confinement: null }, here);
+    await tellReady(options, { ...running, confinement: null }, here, signal);
     return await whenAborted(signal);
   }
   const environment = bridgeEnvironment(process.env, settings.keyNames);
@@ -131,7 +135,7 @@ async function joinRunning(
   const held = await holdServer(control, request, 'connected');
   try {
     const confinement = confinementOf(held.answer.project);
-    await tellReady(options, { ...running, confinement }, here);
+    await tellReady(options, { ...running, confinement }, here, signal);
     await Promise.race([held.ended, whenAborted(signal)]);
   } finally {
     held.leave();
@@ -144,17 +148,23 @@ function confinementOf(project: ProjectReport | undefined): ReportedConfinement 
 }
 
 async function tellReady(
-  { json, bridge: withBridge, state: stateDir }: UpOptions,
+  { json, bridge: withBridge, browser, state: stateDir }: UpOptions,
   running: Pick<Ready, 'url' | 'model' | 'confinement'>,
-  { place: { workspaceDir, serverDir, projectDir }, programs, isReady }: Here,
+  { place, programs, isReady }: Here,
+  signal: AbortSignal,
 ): Promise<void> {
   isReady();
+  const { workspaceDir, serverDir, projectDir } = place;
+  const terminal = openTerminal(process, process.env, { machine: json });
   const server = await openServerState(serverDir);
   const token = await readUserToken(server, new Date());
   const bridgeId = withBridge ? (await openProjectState(server, projectDir)).bridgeId : null;
+  const page = withBridge ? await firstPage({ url: running.url, place }, terminal) : undefined;
   const where = { workspaceDir, stateDir: stateDir && serverDir, programs };
-  const ready = { ...running, ...where, token, bridgeId };
-  process.stdout.write(json ? readyLine(ready) : readyText(ready));
+  const ready = { ...running, ...where, token, bridgeId, page };
+  terminal.writeOut(json ? readyLine(ready) : readyText(ready));
+  // Without the browser there is still the link.
+  if (page && browser) showPage(page, terminal, signal).catch(() => {});
 }
 
 function tellNotice(line: string): void {

@@ -20,8 +20,10 @@ export const ProcessInfo = z.object({
   folder: Text,
   running: z.boolean(),
   started: z.iso.datetime(),
-  /** How it ended; absent while it runs. */
+  /** How it ended, in words; absent while it runs. */
   end: Text.optional(),
+  /** Present only if it ended by itself. */
+  exitCode: z.int().optional(),
   /** The newest line of its output, perhaps cut; absent once it has ended, and before it has printed one. */
   lastLine: Text.optional(),
   /** The ports of its network that a person has opened, each with its address on the bridge's machine. */

@@ -23,6 +23,7 @@ test('what up says when it is ready has no line and no escape from outside, and 
     confinement: { kind: 'none', detail: 'Why\nnot.\u001b[2K' },
     model: { name: 'm', text: 'm\nn at http://m/\u001b[2K' },
     workspaceDir,
+    page: undefined,
     programs: { workerEntry: '', wranglerConfig: '', drawbridge: ['node', '/drawbridge.mjs'] },
   });
   expect(text).not.toContain('\u001b');

@@ -12,7 +12,7 @@ import {
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { HAS_TERMINALS, openPseudoTerminal } from '../cli/pseudo-terminal.ts';
 import { PROGRAM } from './house.ts';
 
@@ -22,7 +22,8 @@ const stateDir = join(home, 'drawbridge', 'server');
 const env = {
   ...{ XDG_STATE_HOME: home, XDG_CONFIG_HOME: home },
   ...{ DRAWBRIDGE_PORT: '0', DRAWBRIDGE_PRESET: 'ask' },
-  ...{ DISPLAY: '', WAYLAND_DISPLAY: '', SSH_CONNECTION: '' },
+  ...{ DISPLAY: '', WAYLAND_DISPLAY: '', SSH_CONNECTION: '', CI: '' },
+  OPENAI_MODEL: 'demo',
 };
 /** A program that opens what it gets, and where it writes what came. */
 const report = join(home, 'report');
@@ -52,12 +53,17 @@ async function run(...args: string[]): Promise<{ stdout: string; stderr: string 
   });
 }
 
-/** `drawbridge open` at a terminal where the agent's folder comes first on the path. */
+/** `drawbridge open` at a terminal. */
 function open(display: Readonly<Record<string, string>>, ...args: string[]) {
+  return openTerminal(['open', ...args], display);
+}
+
+/** A command at a terminal where the agent's folder comes first on the path. */
+function openTerminal(args: readonly string[], more: Readonly<Record<string, string>>) {
   const folders = [join(folder, 'node_modules', '.bin'), '.', join(home, 'bin')];
   const path = [...folders, process.env['PATH']].join(delimiter);
-  const all = { ...env, PATH: path, ...display };
-  return openPseudoTerminal([...PROGRAM, 'open', ...args], { cwd: folder, env: all });
+  const all = { ...env, PATH: path, ...more };
+  return openPseudoTerminal([...PROGRAM, ...args], { cwd: folder, env: all });
 }
 
 const OWN_LINK =
@@ -133,3 +139,71 @@ async function newInvitation(): Promise<string> {
 function pageFiles(): string[] {
   return readdirSync(stateDir).filter((name) => name.endsWith('.html'));
 }
+
+describe.runIf(HAS_TERMINALS)('the first start of a state', () => {
+  const ABOUT = 'This link signs one browser in, once, and lets its page approve calls:\n';
+
+  /** What a command of a state prints at a terminal, and what the browser was called with. */
+  function newState() {
+    const state = mkdtempSync(join(home, 'state-'));
+    for (const name of ['called', 'done']) rmSync(`${report}.${name}`, { force: true });
+    onTestFinished(async () => void (await run('stop', '--state', state)));
+    const at = (...args: string[]) => [...args, '--state', state, '--port', '0'];
+    const start = async (more: Readonly<Record<string, string>>, ...args: string[]) => {
+      const terminal = openTerminal(at('start', ...args), more);
+      expect((await terminal.finished).code).toBe(0);
+      return terminal.screen();
+    };
+    return { state, at, start };
+  }
+
+  const linkIn = (text: string) => /http:\S+#join=\S+/.exec(text)?.[0];
+  const called = () => JSON.parse(readFileSync(`${report}.called`, 'utf8'));
+
+  it('prints a link at a terminal and opens it, and the second start prints the command', async () => {
+    const { state, start } = newState();
+    const first = await start({ DISPLAY: ':0' });
+    expect(`${linkIn(first)}\n`).toMatch(OWN_LINK);
+    expect(first).toContain(`${ABOUT}${linkIn(first)}\n`);
+    await expect.poll(() => existsSync(`${report}.done`)).toBe(true);
+    expect(called()).toMatchObject({ link: linkIn(first), mode: 0o600 });
+    expect(readdirSync(state).filter((name) => name.endsWith('.html'))).toEqual([]);
+    const second = await start({ DISPLAY: ':0' });
+    expect([linkIn(second), second]).toEqual([
+      undefined,
+      expect.stringMatching(/^Page: .*open --state .*$/m),
+    ]);
+  });
+
+  it('keeps the link out of logs, and gives it to the next start at a terminal', async () => {
+    const { at, start } = newState();
+    const { stdout, stderr } = await run(...at('start'));
+    expect([stdout, linkIn(stderr)]).toEqual(['', undefined]);
+    const inCi = await start({ CI: 'true', DISPLAY: ':0' });
+    expect([linkIn(inCi), inCi]).toEqual([undefined, expect.stringContaining('Page: ')]);
+    expect(linkIn(await start({ DISPLAY: ':0' }, '--no-browser'))).toBeDefined();
+    expect(existsSync(`${report}.called`)).toBe(false);
+  });
+
+  it('`up` prints the link and opens it while the server runs', async () => {
+    const { at } = newState();
+    const terminal = openTerminal(at('up'), { DISPLAY: ':0' });
+    await terminal.shows('run git status');
+    await expect.poll(() => existsSync(`${report}.done`)).toBe(true);
+    const link = linkIn(terminal.screen());
+    expect(link).toBe(called().link);
+    expect(terminal.screen()).toContain(`${ABOUT}${link}\n`);
+    terminal.type('\x03');
+    expect((await terminal.finished).code).toBe(0);
+  });
+
+  it('a chat shows the link in its first lines, and opens no window', async () => {
+    const { at } = newState();
+    const terminal = openTerminal(at(), { DISPLAY: ':0' });
+    await terminal.shows('> ');
+    expect(terminal.screen()).toContain(`${ABOUT}${linkIn(terminal.screen())}\n`);
+    terminal.type('\x04');
+    expect((await terminal.finished).code).toBe(0);
+    expect(existsSync(`${report}.called`)).toBe(false);
+  });
+});

@@ -12,7 +12,10 @@ import { oneHouse } from './one-house.ts';
 const HOSTILE = 'a\u202egnp.exe \u001b[31mred <img src=x>';
 
 const one = oneHouse({
-  rules: [{ tool: 'write', pattern: '*', decision: 'ask' }],
+  rules: [
+    { tool: 'write', pattern: '*', decision: 'ask' },
+    { tool: 'run_terminal_cmd', pattern: '*', decision: 'allow' },
+  ],
   prepare: (workspace) => {
     const folder = join(workspace, '.drawbridge/modes');
     mkdirSync(folder, { recursive: true });
@@ -134,6 +137,10 @@ describe.skipIf(NO_CHROMIUM)(`the page's list, thread and composer ${NO_CHROMIUM
     for (const name of ['Send now', 'Stop', 'Queue'])
       rows.add((await boxOf(`.sending button:has-text("${name}")`)).y);
     expect(rows.size).toBe(1);
+    const buffer = Buffer.from(PNG, 'base64');
+    await page.setInputFiles('.attach input', { name: 'a.png', mimeType: 'image/png', buffer });
+    const [picture, remove] = [await boxOf('.pictures img'), await boxOf('.pictures button')];
+    expect(remove.x).toBeGreaterThanOrEqual(picture.x + picture.width);
     await page.click('.sending button:has-text("Stop")');
     await context.close();
   });
@@ -175,6 +182,32 @@ describe.skipIf(NO_CHROMIUM)(`the page's list, thread and composer ${NO_CHROMIUM
     await page.waitForSelector('.composer textarea');
   });
 
+  it('a command that runs on in the background shows what becomes of it', async () => {
+    const { page } = device;
+    const command = 'until [ -e go ]; do sleep 0.1; done; exit 3';
+    const start = { name: 'run_terminal_cmd', arguments: { command, is_background: true } };
+    one.answerWith([{ calls: [start] }, { text: 'It runs.' }]);
+    await device.go('#/new');
+    await device.say('start it');
+    await device.sees('It runs.');
+    const shown = page.locator('.terminal_command');
+    await shown.locator('.running').waitFor();
+    writeFileSync(join(one.house.workspace, 'go'), '');
+    await shown.locator('.bad', { hasText: 'Exit code 3' }).waitFor();
+    await page.reload();
+    await shown.locator('.bad', { hasText: 'Exit code 3' }).waitFor();
+  });
+
+  it('no machine is called online while this browser is offline', async () => {
+    const { page, context } = device;
+    await page.waitForSelector('.bar summary:has-text("online")');
+    await context.setOffline(true);
+    await page.waitForSelector('.bar summary:has-text("unknown while offline")');
+    expect(await page.locator('.list .on').count()).toBe(0);
+    await context.setOffline(false);
+    await page.waitForSelector('.bar summary .on:has-text("online")');
+  });
+
   it('background agents stand together, below what waits for a person, and unfold while one runs', async () => {
     const { page } = device;
     const { client } = one.house;
@@ -202,6 +235,7 @@ describe.skipIf(NO_CHROMIUM)(`the page's list, thread and composer ${NO_CHROMIUM
     await device.sees('Made it.');
     await page.click('.took button:has-text("Undo")');
     // The rule for writing holds for the preview as well, and nothing that asks is hidden.
+    await page.waitForSelector('.thread .ask .why:has-text("Let this tool run? preview_undo")');
     await page.click('.thread .ask button:has-text("Allow once")');
     await page.waitForSelector('.undo .code:has-text("-x")');
     expect(await page.textContent('.undo')).toContain('u.txt');

@@ -147,9 +147,8 @@ describe.skipIf(NO_CHROMIUM)(`the page ${NO_CHROMIUM ?? ''}`, () => {
     const { conversationId } = await one.house.client.sendMessage(hidden);
     await device.go(`#/c/${conversationId}`);
     await device.sees('to hide');
-    // The second load is the first one that the service worker serves.
-    await page.reload();
-    await page.waitForSelector('.list a:has-text("to keep")');
+    // The service worker did not see the load that brought it.
+    await expect.poll(() => page.evaluate("caches.match('/').then(Boolean)")).toBe(true);
     await context.setOffline(true);
     await page.reload();
     await page.click('.list a:has-text("to keep")');
@@ -269,6 +268,7 @@ describe.skipIf(NO_CHROMIUM)(`the page ${NO_CHROMIUM ?? ''}`, () => {
     await page.waitForSelector('.plan-card .todos li:first-child:has-text("Do two, but better")');
     await page.click('button:has-text("Carry out the plan")');
     await device.sees('Half done.');
+    expect(await page.inputValue('[name=mode]')).toBe('agent');
     await page.waitForSelector('.pinned:has-text("1/2")');
     await page.waitForSelector('.document.todo_update .completed:has-text("Do one")');
     expect(device.faults).toEqual([]);

@@ -45,6 +45,13 @@ function Options({ name, label, options, onChoice }: ChoiceProps) {
   );
 }
 
+/** Chooses a mode for the messages that are sent from now on. */
+export function chooseMode(mode: string): void {
+  keepText('last mode', mode);
+  const choice = document.querySelector<HTMLSelectElement>('select[name="mode"]');
+  if (choice) choice.value = mode;
+}
+
 interface Props {
   readonly account: PageAccount;
 }
@@ -90,7 +97,7 @@ export function MachineState({
   useLive(account.live, LIST);
   const bridge = account.bridgeOf(bridgeId ?? null);
   if (!bridge) return null;
-  if (bridge.connected || account.link !== 'live')
+  if (account.stateOf(bridge) !== 'offline')
     return isNew ? <code class="hint">{inOneLine(bridge.workspacePath)}</code> : null;
   return (
     <p class="hint" role="status">
@@ -111,12 +118,14 @@ export function Models({ account }: Props) {
 
 export function Machines({ account, onChoice }: Props & Pick<Required<ChoiceProps>, 'onChoice'>) {
   const names = account.bridges.map(({ workspacePath }) => folderName(workspacePath));
-  const options = account.bridges.map(({ id, workspacePath, connected }, index) => {
+  const options = account.bridges.map((bridge, index) => {
+    const { id, workspacePath } = bridge;
     const name = names[index] ?? '';
     // Paths distinguish two folders of one name.
     const isAlone = names.indexOf(name) === names.lastIndexOf(name);
-    const state = connected ? '' : ` (${words.isOffline})`;
-    return [id, `${isAlone ? name : inOneLine(workspacePath)}${state}`] as const;
+    const state = account.stateOf(bridge);
+    const about = state === 'online' ? '' : ` (${words.machineState[state]})`;
+    return [id, `${isAlone ? name : inOneLine(workspacePath)}${about}`] as const;
   });
   if (options.length === 0) return null;
   return <Choice name="bridge" label={words.machine} options={options} onChoice={onChoice} />;

@@ -2,12 +2,11 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { type ChatInput, ClientError, type FoundFile } from '../../client/index.ts';
 import { useLive } from '../live.ts';
-import { keepText } from '../parts/storage.ts';
 import { go, placeOf } from '../route.ts';
 import { LIST, type PageAccount } from '../store/account.ts';
 import { THREAD, type Thread } from '../store/thread.ts';
 import { words } from '../words/words.ts';
-import { MachineState, Machines, Models, Modes } from './choices.tsx';
+import { chooseMode, MachineState, Machines, Models, Modes } from './choices.tsx';
 import type { ComposerCommand } from './commands.ts';
 import { readDraft, writeDraft } from './draft.ts';
 import { fits, type Picture, picturesIn } from './images.ts';
@@ -39,7 +38,7 @@ export function Composer({ account, thread }: Props) {
     const given = [...files];
     const added = await picturesIn(given);
     setPictures((old) => [...old, ...added]);
-    if (added.length < given.length) setProblem(words.notAnImage);
+    setProblem(added.length < given.length ? words.notAnImage : '');
   };
   const send = async (delivery: 'queue' | 'steer') => {
     const text = field.current?.value ?? '';
@@ -70,11 +69,7 @@ export function Composer({ account, thread }: Props) {
   });
   const run = async (command: ComposerCommand) => {
     take(command.text ?? '', pictures);
-    const mode = form.current?.elements.namedItem('mode');
-    if (command.mode !== undefined && mode instanceof HTMLSelectElement) {
-      mode.value = command.mode;
-      keepText('last mode', command.mode);
-    }
+    if (command.mode !== undefined) chooseMode(command.mode);
     await command.run?.(account, thread);
     field.current?.focus();
   };

@@ -90,7 +90,9 @@ function Row({ item, account, isOpen }: RowProps) {
         <span class="title">{inOneLine(title)}</span>
         <span class="about hint">
           {bridge && (
-            <span class={bridge.connected ? 'on' : 'off'}>{folderName(bridge.workspacePath)}</span>
+            <span class={account.stateOf(bridge) === 'online' ? 'on' : 'off'}>
+              {folderName(bridge.workspacePath)}
+            </span>
           )}
           {agent && <span>{words.agentStatus[agent] ?? agent}</span>}
           {running && !agent && count === 0 && (

@@ -51,7 +51,7 @@ function Followed({ client, conversationId }: Props) {
     <ul>
       {subagents.map(({ id, name, state }) => (
         <li key={id}>
-          {inOneLine(name)} <Subagent client={client} subagent={state} />
+          {inOneLine(name)} · <Subagent client={client} subagent={state} />
         </li>
       ))}
     </ul>

@@ -2,7 +2,7 @@
 import { useId, useRef, useState } from 'preact/hooks';
 import { withCommandLast } from '../../shared/shown/command-last.ts';
 import { narrowPattern, siteOf } from '../../shared/shown/proposal.ts';
-import { inPlainSight } from '../../shared/text/plain-sight.ts';
+import { inOneLine, inPlainSight } from '../../shared/text/plain-sight.ts';
 import type { OpenApproval, Scope } from '../../shared/wire/approvals.ts';
 import { folderName } from '../conversations/folder-name.ts';
 import { useLive } from '../live.ts';
@@ -71,7 +71,10 @@ function Asked({ item, account }: Props) {
   const site = siteOf(proposal);
   return (
     <form ref={form} class="ask" onSubmit={(event) => event.preventDefault()}>
-      <p class="why">{words.asks[proposal.kind]}</p>
+      <p class="why">
+        {words.asks[proposal.kind]}{' '}
+        {proposal.kind === 'call' && <code>{inOneLine(proposal.tool)}</code>}
+      </p>
       <p class="hint">
         {bridge && `${folderName(bridge.workspacePath)} · `}
         {inPlainSight(reason)}
@@ -170,6 +173,7 @@ function Allow({ text, reach, isMain = false, isBlocked, work }: AllowProps) {
 
 /** The lines as every device shows them, with the colours of a change. */
 function Proposed({ lines }: { readonly lines: readonly string[] }) {
+  if (lines.length === 0) return null;
   return (
     <pre class="proposed">
       {lines.map((line, index) => (

@@ -2,7 +2,7 @@
 import { encodeBase64Url, type PasskeySignature } from '../../client/index.ts';
 import { decodeBase64Url } from '../../shared/text/base64url.ts';
 import type { DeviceKey } from '../../shared/wire/approvals.ts';
-import { words } from '../words/words.ts';
+import { words } from '../words/settings.ts';
 
 /** A new passkey of this page. */
 export interface MadePasskey {

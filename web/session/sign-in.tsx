@@ -1,7 +1,7 @@
 /** What somebody sees who has no session in this browser. */
 import { useEffect, useState } from 'preact/hooks';
 import { ClientError, type KeptSession } from '../../client/index.ts';
-import { words } from '../words/words.ts';
+import { words } from '../words/settings.ts';
 import { hasPasskeys, PasskeyRefusal } from './passkey.ts';
 import { SERVER } from './session.ts';
 import { enterByPasskey, joinWith, type ShownCode, secretIn, showCode } from './ways-in.ts';

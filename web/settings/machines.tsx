@@ -36,15 +36,18 @@ interface Props {
 }
 
 function Machine({ account, bridge }: Props) {
-  const { workspacePath, connected, lastConnected, confinement } = bridge;
+  const { workspacePath, lastConnected, confinement } = bridge;
+  const state = account.stateOf(bridge);
   return (
     <li>
       <Folded
         summary={
           <>
             <code>{inOneLine(workspacePath)}</code>
-            <span class={connected ? 'on' : 'off'}>
-              {connected ? words.online : words.lastUsed(shortTime(lastConnected))}
+            <span class={state === 'online' ? 'on' : 'off'}>
+              {state === 'offline'
+                ? words.lastUsed(shortTime(lastConnected))
+                : words.machineState[state]}
             </span>
           </>
         }
@@ -99,7 +102,7 @@ function Processes({
       {({ items }, again) => (
         <ul class="rows">
           {items.length === 0 && <li class="hint">{words.noProcesses}</li>}
-          {items.map(({ id, command, running, end }) => (
+          {items.map(({ id, command, running, exitCode, end }) => (
             <li key={id}>
               <code>{inPlainSight(command)}</code>
               {running ? (
@@ -113,7 +116,7 @@ function Processes({
                   {words.stop}
                 </button>
               ) : (
-                <span class="hint">{end}</span>
+                <span class="hint">{exitCode === undefined ? end : words.exit(exitCode)}</span>
               )}
             </li>
           ))}

@@ -3,7 +3,7 @@ import { useEffect, useState } from 'preact/hooks';
 import type { UsageEntry } from '../../client/index.ts';
 import type { PageAccount } from '../store/account.ts';
 import { words } from '../words/settings.ts';
-import { shortNumber } from '../words/short.ts';
+import { shortCost, shortNumber } from '../words/short.ts';
 
 export function Usage({ account }: { readonly account: PageAccount }) {
   const [items, setItems] = useState<readonly UsageEntry[]>([]);
@@ -26,9 +26,7 @@ export function Usage({ account }: { readonly account: PageAccount }) {
               <td>{day}</td>
               <td>{model}</td>
               <td class="number">{words.tokens(shortNumber(totalTokens))}</td>
-              <td class="number">
-                {costs.map(({ amount, currency }) => `${amount.toFixed(2)} ${currency}`).join(', ')}
-              </td>
+              <td class="number">{costs.map(shortCost).join(', ')}</td>
             </tr>
           ))}
         </tbody>

@@ -66,6 +66,8 @@ export class PageAccount {
 
   /** Until the signal aborts, or the server refuses this session: then rejects with a ClientError. */
   async follow(signal: AbortSignal): Promise<void> {
+    for (const name of ['online', 'offline'])
+      addEventListener(name, () => this.#linkChanged(), { signal });
     void this.outbox.resume();
     await this.#showSeen();
     for (;;) {
@@ -130,6 +132,12 @@ export class PageAccount {
 
   bridgeOf(id: string | null): BridgeInfo | undefined {
     return this.bridges.find((bridge) => bridge.id === id);
+  }
+
+  /** Unknown while this browser does not hear of it. */
+  stateOf({ connected }: BridgeInfo): 'online' | 'offline' | 'unknown' {
+    if (this.link === 'lost' || !navigator.onLine) return 'unknown';
+    return connected ? 'online' : 'offline';
   }
 
   /** For what a machine has enrolled of this browser. */
@@ -245,6 +253,12 @@ export class PageAccount {
     this.wasLive ||= link === 'live';
     if (this.link === link) return;
     this.link = link;
+    this.#linkChanged();
+  }
+
+  /** Also what is known of machines. */
+  #linkChanged(): void {
     this.live.touch(LINK);
+    this.live.touch(LIST);
   }
 }

@@ -20,8 +20,15 @@ export interface ThreadHost {
   readonly Approval: FunctionComponent<{ readonly item: OpenApproval }>;
   /** A subagent beside the call that started it. */
   readonly Subagent: FunctionComponent<{ readonly subagent: SubagentState }>;
+  /** What became of a command that runs on in the background. Absent where machines are not asked. */
+  readonly Background?: FunctionComponent<{
+    readonly thread: ShownThread;
+    readonly processId: string;
+  }>;
   /** The images of a person's message. Absent where they are only counted. */
   readonly Images?: FunctionComponent<{ readonly message: UserMessage }>;
+  /** A plan is being carried out, by a yes of the person here. Absent where a person chooses no mode. */
+  onPlanBegun?(): void;
   /** Starts what a person asked for, and shows why it was refused. */
   run(work: () => Promise<unknown>): void;
   /** Sends a message again whose answer has failed. */

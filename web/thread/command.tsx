@@ -7,9 +7,11 @@ import { words } from '../words/thread.ts';
 import type { DocumentProps } from './document-props.ts';
 import { resultText } from './result-text.ts';
 
-export function Command({ document, isOpen }: DocumentProps) {
+export function Command({ document, isOpen, thread }: DocumentProps) {
   const metadata = document.metadata as Partial<TerminalCommandMetadata>;
   const { command = document.content ?? '', workingDirectory, exitCode, output = '' } = metadata;
+  const { process_id: processId } = metadata;
+  const { Background } = thread.host;
   const isAsking = document.metadata['approval'] !== undefined;
   const isRunning = isOpen && exitCode === undefined && !metadata.result && !isAsking;
   // A command that was refused or taken back never ran.
@@ -21,7 +23,11 @@ export function Command({ document, isOpen }: DocumentProps) {
         {workingDirectory !== undefined && workingDirectory !== '.' && (
           <span>{workingDirectory}</span>
         )}
-        {isRunning && <span class="running">{words.running}</span>}
+        {processId && Background && exitCode === undefined ? (
+          <Background thread={thread} processId={processId} />
+        ) : (
+          isRunning && <span class="running">{words.running}</span>
+        )}
         {isAsking && <span class="waits">{words.status['waiting']}</span>}
         {hasRun && <span class={exitCode === 0 ? 'good' : 'bad'}>{words.exit(exitCode)}</span>}
       </figcaption>

@@ -2,6 +2,7 @@
 import { useEffect, useMemo } from 'preact/hooks';
 import type { BridgeInfo, ConversationView } from '../../client/index.ts';
 import { inOneLine } from '../../shared/text/plain-sight.ts';
+import { chooseMode } from '../composer/choices.tsx';
 import { Composer } from '../composer/composer.tsx';
 import { folderName } from '../conversations/folder-name.ts';
 import { stopAnswers } from '../conversations/stop.ts';
@@ -21,8 +22,16 @@ import { sendingAgain } from './again.ts';
 import { ContextMeter } from './context-meter.tsx';
 import { Messages } from './messages.tsx';
 import { Pinned } from './pinned.tsx';
-import { SentImages } from './sent-images.tsx';
 
+const Background = later(
+  async () => (await import('./background.tsx')).Background,
+  () => null,
+);
+const SentImages = later(
+  async () => (await import('./sent-images.tsx')).SentImages,
+  // Without a network their number has to do.
+  ({ message: { imageCount = 0 } }) => <p class="hint">{words.images(imageCount)}</p>,
+);
 const RuleList = later(async () => (await import('./rule-list.tsx')).RuleList);
 
 interface Props {
@@ -94,8 +103,11 @@ function hostOf(account: PageAccount): ThreadHost {
     },
     Approval: ({ item }) => <Approval item={item} account={account} />,
     Subagent: ({ subagent }) => <Subagent client={client} subagent={subagent} />,
+    Background: (props) => <Background account={account} {...props} />,
     Images: ({ message }) => <SentImages client={client} message={message} />,
     ...sendingAgain(account),
+    // As in the terminal: after the plan its person goes on in agent mode.
+    onPlanBegun: () => chooseMode('agent'),
   };
 }
 
@@ -106,7 +118,7 @@ function Where({ account, thread, view }: WhereProps) {
   const { privacy, responses } = view;
   return (
     <>
-      <Folded summary={bridge ? <State bridge={bridge} /> : words.rules}>
+      <Folded summary={bridge ? <State bridge={bridge} account={account} /> : words.rules}>
         {bridge && <code>{inOneLine(bridge.workspacePath)}</code>}
         <RuleList key={responses.at(-1)?.id} thread={thread} />
       </Folded>
@@ -120,10 +132,11 @@ interface WhereProps extends Pick<Props, 'account'> {
   readonly view: ConversationView;
 }
 
-function State({ bridge: { connected, workspacePath } }: { readonly bridge: BridgeInfo }) {
+function State({ bridge, account }: Pick<Props, 'account'> & { readonly bridge: BridgeInfo }) {
+  const state = account.stateOf(bridge);
   return (
-    <span class={connected ? 'on' : 'off'}>
-      {folderName(workspacePath)} · {connected ? words.online : words.isOffline}
+    <span class={state === 'online' ? 'on' : 'off'}>
+      {folderName(bridge.workspacePath)} · {words.machineState[state]}
     </span>
   );
 }

@@ -15,7 +15,7 @@ export function PlanPart({ document, response, thread, isOpen }: DocumentProps) 
   const { title = words.plan, overview, todos = [] } = document.metadata as Partial<PlanMetadata>;
   const isNewest = newestPlan(thread.view?.responses ?? []) === document;
   const place = { responseId: response.id, version: versionOf(document.metadata) };
-  const { client, run } = thread.host;
+  const { client, run, onPlanBegun } = thread.host;
   const start = async (events: AsyncIterable<unknown>) => {
     for await (const _ of events) break; // The thread follows the answer.
   };
@@ -41,7 +41,12 @@ export function PlanPart({ document, response, thread, isOpen }: DocumentProps) 
           <button
             type="button"
             class="main"
-            onClick={() => run(() => start(client.executePlan(thread.id, document.id, place)))}
+            onClick={() =>
+              run(async () => {
+                await start(client.executePlan(thread.id, document.id, place));
+                onPlanBegun?.();
+              })
+            }
           >
             {words.executePlan}
           </button>

@@ -5,7 +5,7 @@ import { isOver } from '../../shared/wire/fold.ts';
 import { once, useLive } from '../live.ts';
 import { CopyButton } from '../parts/copy-button.tsx';
 import { responseKey, type Thread } from '../store/thread.ts';
-import { shortNumber } from '../words/short.ts';
+import { shortCost, shortNumber } from '../words/short.ts';
 import { words } from '../words/thread.ts';
 import { DocumentPart } from './document.tsx';
 import { Message } from './message.tsx';
@@ -82,7 +82,7 @@ function Footer({
       {status !== 'completed' && <b>{words.status[status]}</b>}
       <span>{model}</span>
       {usage && <span>{words.tokens(shortNumber(usage.totalTokens))}</span>}
-      {cost && <span>{moneyOf(cost)}</span>}
+      {cost && <span>{shortCost(cost)}</span>}
       {status === 'error' && message && takesMore && (
         <button type="button" onClick={() => run(() => again(thread, message))}>
           {words.tryAgain}
@@ -102,11 +102,6 @@ function Footer({
       {isUndoing && <Undo response={response} thread={thread} close={() => setUndoing(false)} />}
     </footer>
   );
-}
-
-function moneyOf({ amount, currency }: { readonly amount: number; readonly currency: string }) {
-  const style = { style: 'currency', currency, maximumSignificantDigits: 2 } as const;
-  return amount.toLocaleString([], style);
 }
 
 /** The answer as its Markdown source. */

@@ -11,28 +11,10 @@ export const frame: typeof en.frame = {
   offline: 'Du bist offline. Was du schreibst, wird später gesendet.',
   notLoaded: 'Dieser Teil der Seite konnte nicht geladen werden. Lade die Seite neu.',
 
-  // Signing in
-  signIn: 'Anmelden',
-  signInLead:
-    'Unterhaltungen liegen auf diesem Server, Dateien und Befehle bleiben auf deinen Rechnern.',
-  signInHere: 'Auf dem Rechner, auf dem Drawbridge läuft:',
-  signInLink: 'Mit einem Link von jemandem, der angemeldet ist, oder vom Betreiber des Servers:',
-  linkLabel: 'Link der Einladung',
-  signInCode: 'Mit einem Gerät, das schon angemeldet ist:',
-  showCode: 'Code anzeigen',
-  codeLead: 'Gib diesen Code auf jenem Gerät frei, wenn dort derselbe Fingerabdruck steht:',
-  fingerprint: 'Fingerabdruck',
-  codeRefused: 'Die Anfrage wurde abgelehnt.',
-  linkWrong: 'Das ist keine Einladung. Ihr Link endet mit #join= und einem Geheimnis.',
-  linkQuestion: (host) =>
-    `Dieser Link meldet diesen Browser bei ${host} an. Mach nur weiter, wenn er von dir stammt oder von jemandem, dem du vertraust: Was du dann schreibst, gehört zu jenem Konto.`,
+  // Why one is signed out
   linkUsed:
     'Der Link ist abgelaufen, oder ein anderes Gerät hat ihn benutzt. Bitte um einen neuen.',
   ended: 'Dieses Gerät wurde abgemeldet. Melde dich wieder an, um weiterzumachen.',
-  signOut: 'Abmelden',
-  signOutAnyway:
-    'Der Server antwortet nicht: Dieses Gerät bleibt in seiner Liste, bis jemand es dort abmeldet. Hier trotzdem alles vergessen?',
-  signOutSure: 'Diesen Browser abmelden und alles vergessen, was er aufbewahrt?',
 
   // The list
   search: 'Suchen',
@@ -47,8 +29,11 @@ export const frame: typeof en.frame = {
   removeSure: (title) => `„${title}“ mit allem darin löschen?`,
   exportMarkdown: 'Als Markdown exportieren',
   exportJson: 'Als JSON exportieren',
-  online: 'online',
-  isOffline: 'offline',
+  machineState: {
+    online: 'online',
+    offline: 'offline',
+    unknown: 'offline nicht bekannt',
+  },
   agentStatus: {
     queued: 'wartet',
     running: 'läuft',
@@ -70,12 +55,6 @@ export const frame: typeof en.frame = {
 
   // What else is shown outside of a thread
   noMachines: 'Kein Rechner ist verbunden. Rufe in einem Ordner mit Code auf:',
-  passkeyRefused: {
-    cancelled: 'Kein Passkey hat geantwortet: Es wurde abgebrochen oder dauerte zu lange.',
-    known: 'Dieses Gerät hat schon einen Passkey dieses Kontos.',
-    kind: 'Dieses Gerät hat keinen Passkey der nötigen Art (ES256): Nimm ein Telefon oder einen Sicherheitsschlüssel.',
-  },
-  signInPasskey: 'Mit Passkey anmelden',
   rules: 'Regeln',
   imageOfMessage: (number, count) => `Bild ${number} von ${count}`,
   subagents: 'Subagenten',

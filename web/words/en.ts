@@ -1,6 +1,6 @@
 /** Every text of the page, in English. */
 
-/** Of the frame, of signing in and of the list. */
+/** Of the frame and of the list. */
 export const frame = {
   // The frame
   inbox: 'Waiting for you',
@@ -11,26 +11,9 @@ export const frame = {
   offline: 'You are offline. What you write is sent later.',
   notLoaded: 'This part of the page could not be loaded. Reload the page.',
 
-  // Signing in
-  signIn: 'Sign in',
-  signInLead: 'Conversations live on this server; files and commands stay on your machines.',
-  signInHere: 'On the machine where Drawbridge runs:',
-  signInLink: 'With a link from somebody who is signed in, or from the server’s operator:',
-  linkLabel: 'Link of the invitation',
-  signInCode: 'With a device that is signed in already:',
-  showCode: 'Show a code',
-  codeLead: 'On that device, approve this code if the fingerprint is the same:',
-  fingerprint: 'Fingerprint',
-  codeRefused: 'The request was refused.',
-  linkWrong: 'That is no invitation. Its link ends in #join= and a secret.',
-  linkQuestion: (host: string) =>
-    `This link signs this browser in at ${host}. Go on only if it comes from you or from somebody whom you trust: what you write then belongs to that account.`,
+  // Why one is signed out
   linkUsed: 'The link has run out, or another device has used it. Ask for a new one.',
   ended: 'This device was signed out. Sign in again to go on.',
-  signOut: 'Sign out',
-  signOutAnyway:
-    'The server does not answer, so this device stays in its list until somebody ends it there. Forget everything here all the same?',
-  signOutSure: 'Sign this browser out, and forget what it keeps?',
 
   // The list
   search: 'Search',
@@ -45,8 +28,7 @@ export const frame = {
   removeSure: (title: string) => `Delete “${title}” with everything in it?`,
   exportMarkdown: 'Export as Markdown',
   exportJson: 'Export as JSON',
-  online: 'online',
-  isOffline: 'offline',
+  machineState: { online: 'online', offline: 'offline', unknown: 'unknown while offline' },
   agentStatus: {
     queued: 'queued',
     running: 'running',
@@ -69,12 +51,6 @@ export const frame = {
 
   // What else is shown outside of a thread
   noMachines: 'No machine is connected. In a folder with code, run:',
-  passkeyRefused: {
-    cancelled: 'No passkey answered: it was cancelled, or took too long.',
-    known: 'This device has a passkey of this account already.',
-    kind: 'This device has no passkey of the kind that is needed (ES256): use a phone or a security key.',
-  },
-  signInPasskey: 'Sign in with a passkey',
   rules: 'Rules',
   imageOfMessage: (number: number, count: number) => `Image ${number} of ${count}`,
   subagents: 'Subagents',

@@ -11,6 +11,16 @@ export const settings: typeof en.settings = {
     login: 'braucht eine Anmeldung',
   },
   tools: (count) => (count === 1 ? '1 Werkzeug' : `${count} Werkzeuge`),
+  passkeyRefused: {
+    cancelled: 'Kein Passkey hat geantwortet: Es wurde abgebrochen oder dauerte zu lange.',
+    known: 'Dieses Gerät hat schon einen Passkey dieses Kontos.',
+    kind: 'Dieses Gerät hat keinen Passkey der nötigen Art (ES256): Nimm ein Telefon oder einen Sicherheitsschlüssel.',
+  },
+  signOut: 'Abmelden',
+  signOutAnyway:
+    'Der Server antwortet nicht: Dieses Gerät bleibt in seiner Liste, bis jemand es dort abmeldet. Hier trotzdem alles vergessen?',
+  signOutSure: 'Diesen Browser abmelden und alles vergessen, was er aufbewahrt?',
+  hasEnded: 'Beendet',
   noProcesses: 'Der Agent hat hier nichts laufen lassen.',
   noServers: 'Der Agent hat hier keinen MCP-Server. Füge am Rechner einen hinzu:',
   noTools: 'Er bietet dem Agenten zurzeit kein Werkzeug an.',
@@ -174,4 +184,21 @@ export const settings: typeof en.settings = {
   notNow: 'Nicht jetzt',
   appearance: 'Aussehen',
   theme: { system: 'Wie das System', light: 'Hell', dark: 'Dunkel' },
+
+  // Signing in
+  signIn: 'Anmelden',
+  signInLead:
+    'Unterhaltungen liegen auf diesem Server, Dateien und Befehle bleiben auf deinen Rechnern.',
+  signInHere: 'Auf dem Rechner, auf dem Drawbridge läuft:',
+  signInLink: 'Mit einem Link von jemandem, der angemeldet ist, oder vom Betreiber des Servers:',
+  linkLabel: 'Link der Einladung',
+  signInCode: 'Mit einem Gerät, das schon angemeldet ist:',
+  showCode: 'Code anzeigen',
+  codeLead: 'Gib diesen Code auf jenem Gerät frei, wenn dort derselbe Fingerabdruck steht:',
+  fingerprint: 'Fingerabdruck',
+  codeRefused: 'Die Anfrage wurde abgelehnt.',
+  linkWrong: 'Das ist keine Einladung. Ihr Link endet mit #join= und einem Geheimnis.',
+  linkQuestion: (host) =>
+    `Dieser Link meldet diesen Browser bei ${host} an. Mach nur weiter, wenn er von dir stammt oder von jemandem, dem du vertraust: Was du dann schreibst, gehört zu jenem Konto.`,
+  signInPasskey: 'Mit Passkey anmelden',
 };

@@ -10,6 +10,16 @@ export const settings = {
     login: 'needs a login',
   } as Readonly<Record<string, string>>,
   tools: (count: number) => (count === 1 ? '1 tool' : `${count} tools`),
+  passkeyRefused: {
+    cancelled: 'No passkey answered: it was cancelled, or took too long.',
+    known: 'This device has a passkey of this account already.',
+    kind: 'This device has no passkey of the kind that is needed (ES256): use a phone or a security key.',
+  },
+  signOut: 'Sign out',
+  signOutAnyway:
+    'The server does not answer, so this device stays in its list until somebody ends it there. Forget everything here all the same?',
+  signOutSure: 'Sign this browser out, and forget what it keeps?',
+  hasEnded: 'Ended',
   noProcesses: 'The agent left nothing running here.',
   noServers: 'The agent has no MCP server here. Add one at the machine:',
   noTools: 'It offers the agent no tool at the moment.',
@@ -177,4 +187,20 @@ export const settings = {
   theme: { system: 'As the system', light: 'Light', dark: 'Dark' } as Readonly<
     Record<string, string>
   >,
+
+  // Signing in
+  signIn: 'Sign in',
+  signInLead: 'Conversations live on this server; files and commands stay on your machines.',
+  signInHere: 'On the machine where Drawbridge runs:',
+  signInLink: 'With a link from somebody who is signed in, or from the server’s operator:',
+  linkLabel: 'Link of the invitation',
+  signInCode: 'With a device that is signed in already:',
+  showCode: 'Show a code',
+  codeLead: 'On that device, approve this code if the fingerprint is the same:',
+  fingerprint: 'Fingerprint',
+  codeRefused: 'The request was refused.',
+  linkWrong: 'That is no invitation. Its link ends in #join= and a secret.',
+  linkQuestion: (host: string) =>
+    `This link signs this browser in at ${host}. Go on only if it comes from you or from somebody whom you trust: what you write then belongs to that account.`,
+  signInPasskey: 'Sign in with a passkey',
 };

@@ -1,4 +1,4 @@
-/** The words of the settings, which are loaded with them, and all others. */
+/** The words of the settings and of signing in, which are loaded with them, and all others. */
 import * as en from './settings-en.ts';
 import { language, words as others } from './words.ts';
 

@@ -11,3 +11,14 @@ export function shortTime(iso: string): string {
 export function shortNumber(count: number): string {
   return Intl.NumberFormat([], { notation: 'compact', maximumFractionDigits: 1 }).format(count);
 }
+
+/** An amount of money to the cent, and what is less to two digits. */
+export function shortCost({ amount, currency }: Money): string {
+  const digits = { maximumSignificantDigits: 2, roundingPriority: 'morePrecision' } as const;
+  return amount.toLocaleString([], { style: 'currency', currency, ...digits });
+}
+
+interface Money {
+  readonly amount: number;
+  readonly currency: string;
+}

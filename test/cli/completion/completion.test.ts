@@ -67,7 +67,7 @@ describe.each(SHELLS.filter(isThere))('%s', (shell) => {
     ['drawbridge cha', ['chat']],
     ['drawbridge config ', ['edit', 'get', 'help', 'model', 'path', 'set', 'unset']],
     ['drawbridge config s', ['set']],
-    ['drawbridge up --no-', ['--no-bridge']],
+    ['drawbridge up --no-', ['--no-bridge', '--no-browser']],
     ['drawbridge chat --questions ', ['ask', 'default', 'never', 'stop']],
     ['drawbridge chat --reasoning --questions n', ['never']],
     ['drawbridge completion ', ['bash', 'fish', 'zsh']],
