@@ -1,7 +1,4 @@
-/**
- * Limits that several rooms keep: what each one bounds, its unit, and the reason for the number. A limit of a single
- * room is in the `limits.ts` of that room. Code elsewhere has no numbers of this kind.
- */
+/** Limits that several rooms keep: what each bounds, its unit, and why. A single room has its own `limits.ts`. */
 import { HOUR, KIB, MIB, MINUTE, SECOND } from './units.ts';
 
 /** What a client may send. */

@@ -14,10 +14,7 @@ export interface Env extends ModelEnv, PromptEnv, RestoredEnv, SendEnv {
   readonly TUNNELS: DurableObjectNamespace<TunnelPort>;
   readonly ACCOUNTS: DurableObjectNamespace<AccountPort>;
   readonly DIRECTORY: DurableObjectNamespace<DirectoryPort>;
-  /**
-   * The HS256 secret: at least 32 bytes in hex, base64 or base64url. Without it no token is accepted. With two, separated
-   * by a comma, the first signs and both verify.
-   */
+  /** The HS256 secret: 32 bytes or more, hex or base64. Of two, with a comma, the first signs and both verify. */
   readonly AUTH_SECRET?: string;
   /** The files of the web page; absent where a deployment serves them, and where there is no page. */
   readonly PAGE?: Pick<Fetcher, 'fetch'>;

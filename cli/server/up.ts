@@ -67,10 +67,7 @@ export function registerUp(program: Command, programs: Programs): void {
     });
 }
 
-/**
- * Runs until `signal` aborts, and rejects with its reason then.
- * @throws {LocalError} if the server cannot start or go on, or the folder cannot be connected.
- */
+/** Runs until `signal` aborts; rejects with its reason. @throws {LocalError} if it cannot start or go on. */
 async function up(options: UpOptions, here: Here, signal: AbortSignal): Promise<never> {
   const { serverDir } = here.place;
   let hasBegun = false;

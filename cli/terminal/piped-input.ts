@@ -7,11 +7,7 @@ import { UsageError } from './usage-error.ts';
 /** How long to wait for the first input: `briefly` for a pipe that may never bring any. */
 export type Patience = 'briefly' | 'forever';
 
-/**
- * The whole input, or null if none came in time. A parent process (cron, CI, ssh) may leave a pipe open and never write
- * to it; a slow pipe looks the same.
- * @throws {UsageError} if the input is too long for a message or cannot be read.
- */
+/** The whole input; null if none came in time, as of a pipe left open. @throws {UsageError} if it is of no use. */
 export async function readPiped(input: Readable, patience: Patience): Promise<string | null> {
   let text = '';
   let isSilent = false;

@@ -12,10 +12,7 @@ import { UsageEntry } from './usage.ts';
 /** The account of a person, or of a user of an app (`app:shop:42`). */
 export const AccountName = z.string().min(1).max(SESSION_LIMITS.maxAccountChars);
 
-/**
- * `suspended`: its requests are refused until the operator lifts that. `deleting`: what it has is being deleted.
- * `deleted`: nothing is left of it, and its tokens are refused.
- */
+/** `suspended`: refused until the operator lifts that. `deleting`: under way. `deleted`: tokens are refused. */
 export const AccountState = z.enum(['active', 'suspended', 'deleting', 'deleted']);
 export type AccountState = z.infer<typeof AccountState>;
 

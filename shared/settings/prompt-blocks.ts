@@ -45,10 +45,7 @@ const Only = {
   models: z.array(z.string().min(1).max(maxTextChars)).min(1).max(maxModels).optional(),
 };
 
-/**
- * One change. Texts stand between the block's tags as they are. A built-in block that a conversation does not have, such
- * as `asking` where no question can be asked, stays away whatever replaces its text.
- */
+/** One change. Texts stand between the block's tags. A block that a conversation does not have stays away. */
 export const PromptChange = z.discriminatedUnion('change', [
   z.strictObject({ change: z.literal('replace'), block: Name, text: Text, ...Only }),
   z.strictObject({ change: z.literal('append'), block: Name, text: Text, ...Only }),

@@ -157,10 +157,7 @@ export interface Choices {
   readonly canBeAlways: boolean;
 }
 
-/**
- * Takes `y`, `yes`, `n`, `no` and, where the question can have it, `c`, `conversation`, `a` and `always`; text after a no
- * is its reason. Null for anything else: no typing error is a yes.
- */
+/** Takes `y`, `n` with a reason and, where the question has them, `c` and `a`, or their words; null for all else. */
 export function parseAnswer(
   text: string,
   { canLast, canBeAlways }: Choices = { canLast: false, canBeAlways: false },

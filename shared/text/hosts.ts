@@ -12,10 +12,7 @@ export const USUAL_PORTS: readonly number[] = [443, 80];
 /** What the machine's whole network is written as. */
 export const WHOLE_NETWORK = '*';
 
-/**
- * Reads `host:port`, as a CONNECT request and a URL have it. Undefined for anything but a plain name or an address: a
- * user name, another script, a dot at the end, an empty label.
- */
+/** Reads `host:port`, as in a CONNECT request and a URL; undefined for anything but a plain name or address. */
 export function parseHostPort(text: string, usualPort?: number): HostPort | undefined {
   const [, bracketed, plain, digits] = AUTHORITY.exec(text) ?? [];
   const host = (bracketed ?? plain)?.toLowerCase();

@@ -1,9 +1,6 @@
 /** Makes text from outside harmless for printing: it must not control what a person sees. */
 
-/**
- * For text that streams to a terminal: removes colour sequences and shows every other control character as a symbol. A
- * stream may be cut anywhere: a colour or a CRLF that is cut in two looks odd, but is harmless.
- */
+/** For text that streams to a terminal: no colours, other control characters as symbols. It may be cut anywhere. */
 export function printable(text: string): string {
   return text
     .replaceAll(COLOURS, '')

@@ -2,10 +2,7 @@ import * as z from 'zod';
 import { CallId } from '../ids.ts';
 import { defineTool } from './definition.ts';
 
-/**
- * Lets a person decide about a change that a guest wants: another agent program on the bridge's machine. Only the bridge
- * begins these calls, so no model has the tool, and it is in no catalogue. The guest writes the file itself.
- */
+/** Lets a person decide about a guest's change. Only the bridge begins these calls: no model has the tool. */
 export const guestEdit = defineTool({
   name: 'guest_edit',
   aliases: [],

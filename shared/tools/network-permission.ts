@@ -1,7 +1,4 @@
-/**
- * The permission `network` as a proposal has it. For the machine's whole network it is the word alone, for hosts one text
- * for each of them, such as `network:pypi.org`: so a device of any release shows all that it signs.
- */
+/** The permission `network` in a proposal: the word for the whole network, or `network:pypi.org` for each host. */
 
 import type * as z from 'zod';
 import { WHOLE_NETWORK } from '../text/hosts.ts';

@@ -25,22 +25,16 @@ import { SubagentAsk, SubagentState } from './subagents.ts';
 const Message = z.object({ type: z.literal('message'), message: UserMessage });
 
 /** The content of a waiting message has changed. */
-const MessageUpdate = z.object({
-  type: z.literal('message_update'),
-  responseId: ResponseId,
+const MessageUpdate = ofResponse('message_update', {
   content: z.string(),
   imageCount: z.int().positive().optional(),
 });
 
 /** From here on the model knows all messages that steer this response. */
-const Steered = z.object({ type: z.literal('steered'), responseId: ResponseId });
+const Steered = ofResponse('steered', {});
 
 /** More of what the messages to this response mention was looked up. It joins `metadata.attachments`. */
-const Attached = z.object({
-  type: z.literal('attached'),
-  responseId: ResponseId,
-  attachments: z.array(AttachedMention),
-});
+const Attached = ofResponse('attached', { attachments: z.array(AttachedMention) });
 
 const ResponseStart = z.object({
   type: z.literal('response_start'),
@@ -60,34 +54,19 @@ const ResponseStart = z.object({
 const ResponseModel = z.object({ type: z.literal('response_model'), model: z.string() });
 
 /** The model server could not answer, and is asked again at this time. Sent only for a wait of a second or longer. */
-const ModelWait = z.object({
-  type: z.literal('model_wait'),
-  responseId: ResponseId,
-  wait: ModelWaitState,
-});
+const ModelWait = ofResponse('model_wait', { wait: ModelWaitState });
 
 /** A person has let the agent go on in another mode, as it proposed. Without `ownMode` it is the built-in mode. */
-const ModeUpdate = z.object({
-  type: z.literal('mode_update'),
-  responseId: ResponseId,
-  mode: Mode,
-  ownMode: z.string().optional(),
-});
+const ModeUpdate = ofResponse('mode_update', { mode: Mode, ownMode: z.string().optional() });
 
 /** The conversation nears the model's context window: from here on the model gets a summary of the older part. */
-const ContextSummary = z.object({
-  type: z.literal('context_summary'),
-  responseId: ResponseId,
+const ContextSummary = ofResponse('context_summary', {
   /** `failed`: the model gave no summary, and a list of past actions replaces it. */
   status: z.enum(['running', 'completed', 'failed']),
 });
 
 /** The response nears its budget. The model gets a note with its next request. */
-const BudgetNear = z.object({
-  type: z.literal('budget_near'),
-  responseId: ResponseId,
-  budget: BudgetState,
-});
+const BudgetNear = ofResponse('budget_near', { budget: BudgetState });
 
 const DocumentStart = z.object({
   type: z.literal('document_start'),
@@ -100,40 +79,17 @@ const DocumentStart = z.object({
   }),
 });
 
-const ContentDelta = z.object({
-  type: z.literal('content_delta'),
-  documentId: DocumentId,
-  delta: z.string(),
-});
+const ContentDelta = ofDocument('content_delta', { delta: z.string() });
 
-const ToolCallStart = z.object({
-  type: z.literal('tool_call_start'),
-  documentId: DocumentId,
-  toolName: z.string(),
-  toolCallId: CallId,
-});
+const ToolCallStart = ofDocument('tool_call_start', { toolName: z.string(), toolCallId: CallId });
 
-const ToolCallArguments = z.object({
-  type: z.literal('tool_call_arguments'),
-  documentId: DocumentId,
-  arguments: Metadata,
-});
+const ToolCallArguments = ofDocument('tool_call_arguments', { arguments: Metadata });
 
-const ToolOutput = z.object({
-  type: z.literal('tool_output'),
-  documentId: DocumentId,
-  delta: z.string(),
-});
+const ToolOutput = ofDocument('tool_output', { delta: z.string() });
 
-const ToolResult = z.object({
-  type: z.literal('tool_result'),
-  documentId: DocumentId,
-  result: ToolOutcome,
-});
+const ToolResult = ofDocument('tool_result', { result: ToolOutcome });
 
-const DocumentEnd = z.object({
-  type: z.literal('document_end'),
-  documentId: DocumentId,
+const DocumentEnd = ofDocument('document_end', {
   /** The whole content, added by the sender. Stored only where it differs from what was streamed. */
   finalContent: z.string().optional(),
   /** What became known since `document_start`. It replaces equal fields of the metadata so far. */
@@ -141,16 +97,10 @@ const DocumentEnd = z.object({
 });
 
 /** A command left something behind that a person must see even if the model omits it. Its document has it too. */
-const Attention = z.object({
-  type: z.literal('attention'),
-  documentId: DocumentId,
-  items: z.array(AttentionItem),
-});
+const Attention = ofDocument('attention', { items: z.array(AttentionItem) });
 
 /** The bridge asks a person. A device shows and signs the proposal (shared/wire/approvals.ts). */
-const ApprovalRequest = z.object({
-  type: z.literal('approval_request'),
-  documentId: DocumentId,
+const ApprovalRequest = ofDocument('approval_request', {
   ...Asked.shape,
   /** Why the bridge asks, in one sentence. */
   reason: z.string(),
@@ -159,9 +109,7 @@ const ApprovalRequest = z.object({
   lasting: Lasting.optional(),
 });
 
-const ApprovalResolved = z.object({
-  type: z.literal('approval_resolved'),
-  documentId: DocumentId,
+const ApprovalResolved = ofDocument('approval_resolved', {
   callId: CallId,
   /** `superseded`: the proposal is out of date. Another question follows, and answers to this one are void. */
   decision: z.enum(['once', 'reject', 'expired', 'superseded']),
@@ -179,43 +127,22 @@ export const AnsweredApproval = ApprovalResolved.pick({ by: true, scope: true })
 export type AnsweredApproval = z.infer<typeof AnsweredApproval>;
 
 /** The run waits for a person's answers. The document's end brings them. */
-const ClarificationRequest = z.object({
-  type: z.literal('clarification_request'),
-  documentId: DocumentId,
-  questions: z.array(Question),
-});
+const ClarificationRequest = ofDocument('clarification_request', { questions: z.array(Question) });
 
 /** The run waits for the app, whose own tool this call is of. The document's end has the result. */
-const ClientCall = z.object({ type: z.literal('client_call'), documentId: DocumentId });
+const ClientCall = ofDocument('client_call', {});
 
 /** The state of the subagent that the document's call started. */
-const SubagentUpdate = z.object({
-  type: z.literal('subagent_update'),
-  documentId: DocumentId,
-  subagent: SubagentState,
-});
+const SubagentUpdate = ofDocument('subagent_update', { subagent: SubagentState });
 
 /** The document's subagent, or one below it, waits for a person. */
-const SubagentAsked = z.object({
-  type: z.literal('subagent_ask'),
-  documentId: DocumentId,
-  ask: SubagentAsk,
-});
+const SubagentAsked = ofDocument('subagent_ask', { ask: SubagentAsk });
 
 /** A question of a `subagent_ask` waits no more. `key` is that of askKeyOf (shared/wire/fold.ts). The document's end ends all. */
-const SubagentAnswered = z.object({
-  type: z.literal('subagent_answered'),
-  documentId: DocumentId,
-  key: z.string(),
-});
+const SubagentAnswered = ofDocument('subagent_answered', { key: z.string() });
 
 /** A person changed the plan: the document's new title, overview, text and todos. It may be in an ended response. */
-const PlanUpdate = z.object({
-  type: z.literal('plan_update'),
-  responseId: ResponseId,
-  documentId: DocumentId,
-  plan: PlanState,
-});
+const PlanUpdate = ofResponse('plan_update', { documentId: DocumentId, plan: PlanState });
 
 /** The conversation was titled, renamed, archived or unarchived. */
 const ConversationUpdate = z.object({
@@ -226,13 +153,21 @@ const ConversationUpdate = z.object({
   usage: Usage.optional(),
 });
 
-const Done = z.object({
-  type: z.literal('done'),
-  responseId: ResponseId,
+const Done = ofResponse('done', {
   status: ResponseStatus,
   usage: Usage.nullable(),
   metadata: ResponseMetadata,
 });
+
+/** An event of the response with this id. */
+function ofResponse<Type extends string, Fields extends z.ZodRawShape>(type: Type, fields: Fields) {
+  return z.object({ type: z.literal(type), responseId: ResponseId }).extend(fields);
+}
+
+/** An event of the document with this id. */
+function ofDocument<Type extends string, Fields extends z.ZodRawShape>(type: Type, fields: Fields) {
+  return z.object({ type: z.literal(type), documentId: DocumentId }).extend(fields);
+}
 
 /** The events that the tape stores. Document events belong to the response of the last `response_start` before them. */
 export const TapeEvent = z.discriminatedUnion('type', [

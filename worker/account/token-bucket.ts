@@ -7,10 +7,7 @@ interface Bucket {
   atMs: number;
 }
 
-/**
- * Buckets by name. Each holds a minute's allowance. They live in this isolate's memory, so that counting costs no round
- * trip. If several isolates serve one account, each counts separately.
- */
+/** Buckets by name, each with a minute's allowance, in this isolate's memory: counting costs no round trip. */
 export class TokenBuckets {
   readonly #buckets = new Map<string, Bucket>();
 

@@ -56,6 +56,8 @@ const FILE_QUERY = describeQuery({
   },
 });
 
+const COMMON = { tag: 'Bridges', access: 'user' } as const;
+
 /** The endpoints of this file. */
 export const BRIDGES: readonly Endpoint[] = [
   {
@@ -82,26 +84,24 @@ export const BRIDGES: readonly Endpoint[] = [
     handle: async (c) => c.json(await getBridge(c)),
   },
   {
+    ...COMMON,
     id: 'listProcesses',
     needs: 'machines',
     method: 'get',
     path: '/api/v1/bridges/{id}/processes',
-    tag: 'Bridges',
     summary: 'List what runs in the background',
-    access: 'user',
     params: BRIDGE,
     answers: [jsonAnswer(200, 'The processes.', ProcessList)],
     errors: ['UNAVAILABLE'],
     handle: async (c) => c.json({ items: (await reportOf(c, {})).items }),
   },
   {
+    ...COMMON,
     id: 'stopProcess',
     needs: 'machines',
     method: 'post',
     path: '/api/v1/bridges/{id}/processes/{processId}/stop',
-    tag: 'Bridges',
     summary: 'Stop a process',
-    access: 'user',
     params: PROCESS,
     answers: [jsonAnswer(200, 'The stopped process.', ProcessInfo)],
     errors: ['UNAVAILABLE'],
@@ -111,15 +111,14 @@ export const BRIDGES: readonly Endpoint[] = [
     },
   },
   {
+    ...COMMON,
     id: 'changePort',
     needs: 'machines',
     method: 'post',
     path: '/api/v1/bridges/{id}/processes/{processId}/ports',
-    tag: 'Bridges',
     summary: 'Open or close a port of a process',
     description:
       'Opens a port of the process’s closed network at a loopback address of the bridge’s machine. That takes a `grant`, signed by a device that is enrolled at the bridge. Without one, closes the port.',
-    access: 'user',
     params: PROCESS,
     body: { schema: PortRequest, example: { port: 3000 } },
     answers: [jsonAnswer(200, 'The process with its open ports.', ProcessInfo)],
@@ -137,74 +136,61 @@ export const BRIDGES: readonly Endpoint[] = [
     },
   },
   {
+    ...COMMON,
     id: 'findFiles',
     needs: 'person',
     method: 'get',
     path: '/api/v1/bridges/{id}/files',
-    tag: 'Bridges',
     summary: 'Find files by a part of their paths',
     description:
       'What of the bridge’s workspace a message may mention: files that the agent can read, folders and rules. Without a `query`, what is open in an editor or was changed last.',
-    access: 'user',
     params: BRIDGE,
     query: FILE_QUERY,
     answers: [jsonAnswer(200, 'The best match comes first.', FoundFiles)],
     errors: ['UNAVAILABLE'],
     handle: async (c) => {
       const query = parse(FileQuery, c.req.query());
-      const id = await ownBridge(c);
-      const { sub } = c.var.caller;
-      const items = await reach<FoundFile[] | null>(() =>
-        tunnelOf(c.env, id).findFiles(sub, query),
-      );
-      if (items) return c.json({ items } satisfies FoundFiles);
-      throw new DrawbridgeError('UNAVAILABLE', NO_FILES);
+      const ask: AskBridge<FoundFile[]> = (tunnel, account) => tunnel.findFiles(account, query);
+      return c.json({ items: await askOwn(c, ask, NO_FILES) } satisfies FoundFiles);
     },
   },
   {
+    ...COMMON,
     id: 'getPolicy',
     needs: 'person',
     method: 'get',
     path: '/api/v1/bridges/{id}/policy',
-    tag: 'Bridges',
     summary: 'Get what the machine allows',
     description:
       'The owner’s rules and the accounts that the machine lets in. They change at the machine alone (`drawbridge policy`, `drawbridge allow`).',
-    access: 'user',
     params: BRIDGE,
     answers: [jsonAnswer(200, 'As its files are now.', MachinePolicy)],
     errors: ['UNAVAILABLE'],
     handle: async (c) => {
-      const id = await ownBridge(c);
-      const { sub } = c.var.caller;
-      const policy = await reach<MachinePolicy | null>(() => tunnelOf(c.env, id).policy(sub));
-      if (policy) return c.json(policy);
-      throw new DrawbridgeError('UNAVAILABLE', 'The bridge is offline');
+      const ask: AskBridge<MachinePolicy> = (tunnel, account) => tunnel.policy(account);
+      return c.json(await askOwn(c, ask));
     },
   },
   {
+    ...COMMON,
     id: 'enrolDevice',
     needs: 'person',
     method: 'post',
     path: '/api/v1/bridges/{id}/devices',
-    tag: 'Bridges',
     summary: 'Enrol a device by a one-use secret',
     description:
       'The bridge’s machine makes the secret (`drawbridge enrol`). The device sends only its MAC over its own key, so that no server can enrol another one. The same request again succeeds while the device is enrolled.',
-    access: 'user',
     params: BRIDGE,
     body: { schema: EnrolmentRequest, example: ENROLMENT },
     answers: [{ status: 204, description: 'The device may approve what the bridge asks about.' }],
     errors: ['UNAVAILABLE', 'ENROLMENT_ENDED'],
     handle: async (c) => {
       const request = await parseBody(c, EnrolmentRequest);
-      const id = await ownBridge(c);
-      const { sub } = c.var.caller;
-      const ask = () => tunnelOf(c.env, id).enrol(sub, request);
-      const outcome = await reach<EnrolmentOutcome | null>(ask);
+      const ask: AskBridge<EnrolmentOutcome> = (tunnel, account) => tunnel.enrol(account, request);
+      const outcome = await askOwn(c, ask);
       if (outcome === 'enrolled') return c.body(null, 204);
       if (outcome === 'ended') throw new DrawbridgeError('ENROLMENT_ENDED', NO_SECRET);
-      throw new DrawbridgeError('UNAVAILABLE', outcome === 'failed' ? NOT_ENROLLED : NO_ENROLMENTS);
+      throw new DrawbridgeError('UNAVAILABLE', NOT_ENROLLED);
     },
   },
   {
@@ -276,11 +262,23 @@ async function getBridge(c: Context<AppContext>): Promise<BridgeDetails> {
   return { lastConnected: new Date(found.connectedAtMs).toISOString(), ...details };
 }
 
-/** The id of the bridge, for what only its owner may do. */
-async function ownBridge(c: Context<AppContext>): Promise<string> {
+/** Asks a bridge on behalf of an account; null where it is offline. */
+type AskBridge<Answer> = (
+  tunnel: ReturnType<typeof tunnelOf>,
+  account: string,
+) => Promise<Answer | null>;
+
+/** The answer of the bridge that the path names, which only its owner may ask. `otherwise` says why there is none. */
+async function askOwn<Answer>(
+  c: Context<AppContext>,
+  ask: AskBridge<Answer>,
+  otherwise = 'The bridge is offline',
+): Promise<Answer> {
   const { id, shared } = await getBridge(c);
   if (shared) throw new DrawbridgeError('NOT_FOUND', 'Only the owner of the bridge may do that');
-  return id;
+  const answer = await reach<Answer | null>(() => ask(tunnelOf(c.env, id), c.var.caller.sub));
+  if (answer !== null) return answer;
+  throw new DrawbridgeError('UNAVAILABLE', otherwise);
 }
 
 function processIn(c: Context): string {
@@ -295,18 +293,13 @@ function named({ items }: ProcessReport, id: string): ProcessInfo {
 
 /** The processes of the bridge, after what is asked. */
 async function reportOf(c: Context<AppContext>, ask: ProcessAsk): Promise<ProcessReport> {
-  const id = await ownBridge(c);
-  const { sub } = c.var.caller;
-  const report = await reach<ProcessReport | null>(() => tunnelOf(c.env, id).processes(sub, ask));
-  if (report) return report;
-  throw new DrawbridgeError('UNAVAILABLE', 'The bridge is offline');
+  return await askOwn<ProcessReport>(c, (tunnel, account) => tunnel.processes(account, ask));
 }
 
 const NO_SECRET =
   'No open secret of the machine fits this device: each counts for one device, for ten minutes';
 const NOT_ENROLLED = 'The bridge could not enrol the device: see its log';
 const NO_FILES = 'The bridge is offline, or could not list its files: see its log';
-const NO_ENROLMENTS = 'The bridge is offline';
 
 /** Null for a bridge that the account may not use. */
 async function describeBridge(

@@ -53,10 +53,7 @@ export function eventsQuery(c: Context<AppContext>): z.infer<typeof EventsQuery>
   return parse(EventsQuery, c.req.query());
 }
 
-/**
- * The reader's cursor; 0 without one. `Last-Event-ID` takes precedence over `?after=`: an EventSource reconnects to its
- * first address, with the old `after`, and sends the newer position in the header.
- */
+/** The reader's cursor, or 0. `Last-Event-ID` wins: an EventSource that reconnects sends its first `after` again. */
 export function cursorOf(c: Context<AppContext>, after: number | undefined): number {
   const lastEventId = c.req.header('last-event-id');
   return lastEventId ? parse(Cursor, lastEventId) : (after ?? 0);

@@ -14,7 +14,7 @@ interface Lapsing {
   readonly reader: Pick<TapeReader, 'answeredMs'>;
 }
 
-/** When the text is deleted, epoch milliseconds. Null while an answer is open, and where the parent decides. */
+/** When the text is deleted, epoch milliseconds. Null where it is not private, is answering, or has a parent. */
 export function lapsesAtMs({ row, log, reader }: Lapsing): number | null {
   const { deleteAfterHours, parent } = row;
   if (deleteAfterHours === null || parent || log.open.length > 0) return null;

@@ -62,10 +62,7 @@ function numberOf(ipv4: string): number {
   return ipv4.split('.').reduce((sum, part) => sum * 256 + Number(part), 0);
 }
 
-/**
- * Whether the address is global unicast (2000::/3) outside the blocks that stand for others: 2001::/23 (Teredo and other
- * protocols), 2001:db8::/32 and 3fff::/20 (documentation), 2002::/16 (IPv4 inside).
- */
+/** Whether the address is global unicast (2000::/3), and neither Teredo, documentation nor IPv4 inside. */
 function isPublicIpv6(address: string): boolean {
   const [first = 0, second = 0] = address
     .split(':')

@@ -23,10 +23,7 @@ export interface DeliveriesDeps {
   readonly arm: () => Promise<void>;
 }
 
-/**
- * Each event is stored before its first attempt, so it is delivered at least once. {@link start} does not wait for the
- * attempts. The row of an attempt that died with its instance is still pending.
- */
+/** Stores each event before its first attempt: it arrives at least once. {@link start} does not wait for that. */
 export class Deliveries {
   readonly #deps: DeliveriesDeps;
   /** Those that are neither delivered nor given up, by their number. */

@@ -6,10 +6,7 @@ import { escapeInline, quote } from './markdown-text.ts';
 
 type ExportedConversation = ConversationExport['conversation'];
 
-/**
- * The page, part by part. `views` follow one another. The page ends with a newline. Text that a person or the model
- * wrote is Markdown and stays as it is. All other text is shown literally.
- */
+/** The page, part by part, of successive `views`. What people and models wrote is Markdown, all else literal. */
 export async function* markdownOf(
   views: AsyncIterable<ExportedConversation>,
 ): AsyncGenerator<string> {

@@ -33,10 +33,7 @@ type Texts =
   | ('operation' | 'service' | 'model' | 'tool' | 'code' | 'deadline' | 'message');
 type Numbers = 'durationMs' | 'firstMs' | 'inputTokens' | 'outputTokens' | 'turns' | 'calls';
 
-/**
- * The fields of a line. `run`: the id of the response. `message`: a sentence without content and secrets. `error`: any
- * thrown value, of which only the result of {@link describeError} is written.
- */
+/** The fields of a line. `run`: the response's id. `message`: no content. `error`: any, see {@link describeError}. */
 export type LogFields = { readonly [name in Texts]?: string | null | undefined } & {
   readonly [name in Numbers]?: number | undefined;
 } & { readonly status?: string | number | undefined; readonly error?: unknown };

@@ -155,10 +155,7 @@ async function answerStreamed(c: Context<AppContext>, answering: Answering): Pro
   });
 }
 
-/**
- * Follows the run. Resolves with the stream when the model answers, or after FOLLOW_LIMITS.heartbeatMs. Resolves with
- * the failure if the run ends before that. While tools run, the stream only carries comments.
- */
+/** Follows the run: the stream when the model answers or the heartbeat is due, or the failure that came before. */
 async function openStream(
   c: Context<AppContext>,
   { place, shape, giveUp }: Answering,

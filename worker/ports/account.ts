@@ -87,10 +87,7 @@ export interface AccountPort extends Rpc.DurableObjectBranded {
   /** Uses a ticket up. False if it was used before. */
   redeem(ticketId: string, expiresMs: number): boolean;
 
-  /**
-   * Adds a session that `admittedBy` lets in. The same one again changes nothing. Fails with ENTRY_ENDED if that session
-   * has ended, with RATE_LIMITED if there are too many, and if the account is suspended or deleted.
-   */
+  /** Adds a session that `admittedBy` lets in, once. Fails with ENTRY_ENDED, RATE_LIMITED, or by the standing. */
   addSession(session: NewStoredSession, admittedBy: string | undefined): Outcome<void>;
 
   /** The sessions that have not ended, the newest first. */

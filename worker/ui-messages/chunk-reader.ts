@@ -3,10 +3,7 @@ import type { StreamEvent } from '../../shared/wire/events.ts';
 import type { Begun } from '../follow/cancel-run.ts';
 import { Chunks, type UiChunk } from './chunks.ts';
 
-/**
- * Chunks are numbered from 0, in the same way at each reading. A crash can take back the last of them: a `reset-step`
- * then stands where the reader had others. The reader gets it, and all chunks from there on.
- */
+/** Numbers chunks from 0, the same at each reading. A `reset-step` stands where a crash took some back. */
 export class ChunkReader {
   readonly #begun: Begun;
   #chunks: Chunks;

@@ -1,10 +1,7 @@
 /** Cuts a growing text into the pieces that are sent. */
 import { UI_LIMITS } from './limits.ts';
 
-/**
- * Where a text is cut depends on the text alone, and not on how it arrives: after the first blank behind a word, or
- * after UI_LIMITS.pieceChars. So the pieces have the same numbers whenever the text is read again.
- */
+/** Where a text is cut depends on the text alone, so its pieces have the same numbers at each reading. */
 export class Pieces {
   #rest = '';
 

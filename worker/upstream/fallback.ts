@@ -9,10 +9,7 @@ import type { Retry } from './retry.ts';
 /** When to ask another model. `at_last`: after all attempts. `to_larger`: at once, with a larger window alone. */
 export type Fallback = 'never' | 'at_last' | 'at_once' | 'to_larger';
 
-/**
- * Decides by the class of the failure. `never` stands for failures that another model would repeat (a malformed
- * request, a content filter), and for a wrong key, which the operator of the Worker must notice.
- */
+/** Decides by the failure's class. `never`: another model would repeat it, or the operator must see it (a key). */
 export function fallbackFor({ outcome, error }: UpstreamReply, retry: Retry | null): Fallback {
   if (outcome === 'error' && error) {
     const names = [error.code, error.type].filter((name) => name !== null);

@@ -37,10 +37,7 @@ export interface GatewayAnswer {
   readonly fallback: Fallback;
 }
 
-/**
- * Asks the model. Calls `onParts` with the parts as they arrive. Stays within the time and memory of UPSTREAM_LIMITS,
- * whatever the upstream does. Throws only if the caller's signal aborts or `onParts` throws.
- */
+/** Asks the model within UPSTREAM_LIMITS; `onParts` gets parts as they come. Throws by the signal or `onParts`. */
 export async function askModel(
   target: ModelTarget,
   request: UpstreamRequest,

@@ -36,10 +36,7 @@ export function maxTokensOf(
   return known.length === 0 ? undefined : Math.min(...known);
 }
 
-/**
- * The JSON of a request's body. Replaces lone surrogates, which several providers refuse with a 400. JSON.stringify
- * escapes them as `\ud…`. Hardly any other text contains that, so the slow path is rare.
- */
+/** The JSON of a request, without lone surrogates: providers refuse them. The slow path (`\ud…`) is rare. */
 export function stringifyBody(body: object): string {
   const text = JSON.stringify(body);
   if (!text.includes('\\ud')) return text;

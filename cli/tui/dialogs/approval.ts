@@ -29,10 +29,7 @@ export interface ApprovalPlace {
   readonly wasRefused: boolean;
 }
 
-/**
- * Asks until the answer is clear, sends it, and resolves to it. It counts only for `question`, which is on the screen:
- * never pass one that changes. Rejects with a ClientError if the server does not take the answer.
- */
+/** Asks about `question`, which must not change, sends the clear answer, and resolves to it, or rejects. */
 export async function answerApproval(
   panel: Panel,
   question: AskedApproval,

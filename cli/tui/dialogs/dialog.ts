@@ -30,10 +30,7 @@ export interface DialogDesk {
   later(work: () => void, ms: number): () => void;
 }
 
-/**
- * Lines of the screen that a dialog leaves to the status lines above and below it. The library clears the whole screen
- * and draws everything again where a line changes that has left it, and these change all the time.
- */
+/** Lines left to the status lines: the library draws everything again where a line changes that left the screen. */
 export const ROWS_BESIDE = 4;
 
 /** The dialog's question was answered elsewhere, or is not asked any more. */

@@ -24,17 +24,17 @@ import {
   streamText,
 } from '../../client/scripted-api.ts';
 import { type ScriptedTerminal, scriptTerminal } from '../scripted-terminal.ts';
-import { DEVICE_ID, newChat, newDevice, newKeys, requested } from './scripted-chat.ts';
+import {
+  APPROVE,
+  ASKED,
+  CANCEL,
+  DEVICE_ID,
+  newChat,
+  newDevice,
+  newKeys,
+  requested,
+} from './scripted-chat.ts';
 
-const APPROVE = `POST conversations/${CONVERSATION_ID}/approvals/${CALL_ID}`;
-const CANCEL = `POST chat/completions/${RESPONSE_ID}/cancel`;
-const ASKED: Extract<TapeEvent, { type: 'approval_request' }> = {
-  type: 'approval_request',
-  documentId: 'doc_002',
-  ...{ callId: CALL_ID, bridgeId: BRIDGE_ID, nonce: 'n-1' },
-  proposal: { kind: 'call', tool: 'run_terminal_cmd', arguments: { command: 'npm test' } },
-  reason: 'Commands ask.',
-};
 const ELICITATION = {
   kind: 'elicitation' as const,
   ...{ tool: 'mcp_travel_book', server: 'travel', message: 'How do you travel?', number: 1 },

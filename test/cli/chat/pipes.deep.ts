@@ -4,13 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { ownCommand } from '../../../cli/terminal/own-command.ts';
 import { REQUEST_LIMITS } from '../../../shared/limits.ts';
 import type { StreamEvent, TapeEvent } from '../../../shared/wire/events.ts';
-import {
-  BRIDGE_ID,
-  CALL_ID,
-  CONVERSATION_ID,
-  RESPONSE_ID,
-  SAMPLE_TAPE,
-} from '../../client/sample-tape.ts';
+import { CONVERSATION_ID, RESPONSE_ID, SAMPLE_TAPE } from '../../client/sample-tape.ts';
 import {
   eventsAfter,
   NEVER,
@@ -20,12 +14,12 @@ import {
 } from '../../client/scripted-api.ts';
 import { temporaryFolder } from '../../local/temporary-folder.ts';
 import { runDrawbridge, startDrawbridge } from '../drawbridge.ts';
+import { ASKED, CANCEL } from './scripted-chat.ts';
 
 const POSITIONED = eventsAfter(SAMPLE_TAPE, 0);
 /** The stream up to the first line of the answer, and on to its last delta. */
 const FIRST_LINE = streamText(POSITIONED.slice(0, 5));
 const GOES_ON = streamText(POSITIONED.slice(5, 10));
-const CANCEL = `POST chat/completions/${RESPONSE_ID}/cancel`;
 
 describe('where stdout is a pipe', () => {
   it('it has the answer alone, and stderr the rest, without colours', async () => {
@@ -93,7 +87,7 @@ describe('where stdout is a pipe', () => {
   });
 
   it('a call that asks for approval leaves the run waiting too', async () => {
-    const tape: TapeEvent[] = [...SAMPLE_TAPE.slice(0, 8), APPROVAL];
+    const tape: TapeEvent[] = [...SAMPLE_TAPE.slice(0, 8), ASKED];
     await using api = await startScriptedApi(tape);
     api.fates.push({ type: 'text', text: streamText(eventsAfter(tape, 0)), rest: NEVER });
     expect(await runDrawbridge(chat(api, 'Hi'))).toMatchObject({
@@ -292,14 +286,6 @@ const LIMITED: readonly TapeEvent[] = [
     metadata: { duration_ms: 12, toolCallCount: 1, turnCount: 5 },
   },
 ];
-
-const APPROVAL: TapeEvent = {
-  type: 'approval_request',
-  documentId: 'doc_002',
-  ...{ callId: CALL_ID, bridgeId: BRIDGE_ID, nonce: 'n-1' },
-  proposal: { kind: 'call', tool: 'run_terminal_cmd', arguments: { command: 'npm test' } },
-  reason: 'Commands ask.',
-};
 
 const QUESTION: readonly TapeEvent[] = [
   { type: 'document_start', document: { id: 'doc_001', type: 'clarification', sequence: 1 } },

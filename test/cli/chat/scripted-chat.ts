@@ -3,9 +3,24 @@ import type { Chat } from '../../../cli/chat/chat.ts';
 import type { Device } from '../../../client/index.ts';
 import { createClient } from '../../../client/index.ts';
 import { DEVICE_ALGORITHM } from '../../../shared/wire/approval-text.ts';
+import type { TapeEvent } from '../../../shared/wire/events.ts';
+import { BRIDGE_ID, CALL_ID, CONVERSATION_ID, RESPONSE_ID } from '../../client/sample-tape.ts';
 import type { ScriptedApi } from '../../client/scripted-api.ts';
 import { createTestClock } from '../../client/test-clock.ts';
 import type { ScriptedTerminal } from '../scripted-terminal.ts';
+
+/** The requests that answer the sample's approval, and cancel its run. */
+export const APPROVE = `POST conversations/${CONVERSATION_ID}/approvals/${CALL_ID}`;
+export const CANCEL = `POST chat/completions/${RESPONSE_ID}/cancel`;
+
+/** The bridge asks about the sample's command. */
+export const ASKED: Extract<TapeEvent, { type: 'approval_request' }> = {
+  type: 'approval_request',
+  documentId: 'doc_002',
+  ...{ callId: CALL_ID, bridgeId: BRIDGE_ID, nonce: 'n-1' },
+  proposal: { kind: 'call', tool: 'run_terminal_cmd', arguments: { command: 'npm test' } },
+  reason: 'Commands ask.',
+};
 
 export function newChat(
   api: ScriptedApi,

@@ -1,13 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { TapeEvent } from '../../../shared/wire/events.ts';
-import {
-  BRIDGE_ID,
-  CALL_ID,
-  CONVERSATION_ID,
-  RESPONSE_ID,
-  SAMPLE_TAPE,
-} from '../../client/sample-tape.ts';
+import { BRIDGE_ID, CALL_ID, RESPONSE_ID, SAMPLE_TAPE } from '../../client/sample-tape.ts';
 import {
   eventsAfter,
   type ScriptedApi,
@@ -15,18 +9,9 @@ import {
   streamText,
 } from '../../client/scripted-api.ts';
 import { HAS_TERMINALS, openPseudoTerminal, type PseudoTerminal } from '../pseudo-terminal.ts';
-import { requested } from './scripted-chat.ts';
+import { APPROVE, ASKED, CANCEL, requested } from './scripted-chat.ts';
 
 const PROGRAM = join(import.meta.dirname, '..', 'fixtures', 'chat.ts');
-const APPROVE = `POST conversations/${CONVERSATION_ID}/approvals/${CALL_ID}`;
-const CANCEL = `POST chat/completions/${RESPONSE_ID}/cancel`;
-const ASKED: TapeEvent = {
-  type: 'approval_request',
-  documentId: 'doc_002',
-  ...{ callId: CALL_ID, bridgeId: BRIDGE_ID, nonce: 'n-1' },
-  proposal: { kind: 'call', tool: 'run_terminal_cmd', arguments: { command: 'npm test' } },
-  reason: 'Commands ask.',
-};
 const RESOLVED: TapeEvent = {
   type: 'approval_resolved',
   documentId: 'doc_002',

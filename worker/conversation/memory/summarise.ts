@@ -31,11 +31,7 @@ export interface Summary {
   readonly estimate?: Usage;
 }
 
-/**
- * Asks one after the other until a summary comes. The text is null when all took too long or failed, and for the demo
- * model, which cannot write one.
- * @throws the signal's reason once it has aborted.
- */
+/** Asks one after the other until a summary comes; the text is null without one. @throws the signal's reason */
 export async function askForSummary(
   asks: readonly (() => SummaryAsk)[],
   signal: AbortSignal,

@@ -42,10 +42,7 @@ export interface ExchangeSources {
   readonly tape: Tape;
 }
 
-/**
- * The newest exchanges in order: at most `limit`, and at most CONVERSATION_LIMITS.maxShownBytes. Always includes at
- * least one, and all that have not ended, because the next events belong to them.
- */
+/** The newest exchanges in order, within both limits; at least one, and all that have not ended. */
 export function newestExchanges(source: ExchangeSources, { before, limit }: Newest): Exchange[] {
   const { maxShownBytes } = CONVERSATION_LIMITS;
   const { newest, current } = source.log;

@@ -72,10 +72,7 @@ export class Inbox {
     return posted;
   }
 
-  /**
-   * Changes the content of a waiting message. False when its run has started or ended. Throws PAYLOAD_TOO_LARGE, and
-   * CONVERSATION_BUSY when all waiting messages together would be too large.
-   */
+  /** Changes a waiting message; false once its run has begun. Throws PAYLOAD_TOO_LARGE and CONVERSATION_BUSY. */
   edit(run: Run, content: MessageContent): boolean {
     const { log, recorder, conversationId } = this.#deps;
     if (run.status !== 'queued') return false;

@@ -6,11 +6,7 @@ import { isConfigured, type ModelEnv, resolveTarget } from '../../upstream/model
 import { findMode, namesOfModes } from '../log/modes.ts';
 import type { Machine, RunRequest } from '../store/rows.ts';
 
-/**
- * The request in the mode that it names. A mode of the workspace also chooses the model, where the request leaves that
- * open and the table of models has it.
- * @throws {DrawbridgeError} UNKNOWN_MODE where the machine's workspace defines no such mode.
- */
+/** In the mode that the request names, with its model where that is open. @throws UNKNOWN_MODE if there is none */
 export function inWantedMode(
   request: RunRequest,
   machine: Machine | null,

@@ -36,10 +36,7 @@ import { EMPTY_TURN, turnOf } from './steps/own-turn.ts';
 import type { OwnTurn, Step } from './steps/step.ts';
 import { worksInOwnTree } from './steps/worktree.ts';
 
-/**
- * Owns the current run. Stored rows are the truth: this object can vanish at any await, and the next instance continues
- * from {@link RunLog.phase}. Only one `advance` is under way at a time.
- */
+/** Owns the current run. Rows are the truth: it can vanish at any await. Only one `advance` is under way at a time. */
 export class Runner {
   readonly #deps: RunDeps;
   readonly #calls: CallDesk;

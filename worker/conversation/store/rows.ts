@@ -39,10 +39,7 @@ export interface ConversationRow {
   readonly titleAttempts: number | null;
   /** Set for an agent: a conversation that works in the background (worker/agents/). */
   readonly agent?: AgentRow | undefined;
-  /**
-   * The call that asked for it, where a subagent works in it: the account does not list the conversation, it takes no
-   * messages of people, and it is deleted with its parent.
-   */
+  /** Its parent's call, where a subagent works in it: unlisted, without people's messages, deleted with its parent. */
   readonly parent?: Parent | undefined;
 }
 
@@ -113,10 +110,7 @@ export interface RunMode {
   readonly own?: ModeDefinition | undefined;
 }
 
-/**
- * The request of a run. It never changes once the run has started, but for the plan of a `plan_file`. The `type` is not
- * read from the row (store/stored.ts).
- */
+/** A run's request: fixed once it has started, but for a `plan_file`'s plan. store/stored.ts derives its `type`. */
 export type RunRequest = RequestFields & Errand;
 
 /** What the run is for. */
@@ -164,10 +158,7 @@ export interface RequestFields extends RunMode {
   readonly questions?: Omit<QuestionPolicy, 'allowed'> | undefined;
   /** What the run and its subagents may spend. */
   readonly budget?: RunBudget | undefined;
-  /**
-   * Set where its calls work in a worktree at the bridge (shared/tools/worktree.ts): the conversation's own, or for a
-   * subagent that of the conversation with this id.
-   */
+  /** Set where calls work in a worktree: the conversation's own, or for a subagent that of the one with this id. */
   readonly worktree?: true | string | undefined;
   /** Identifies the request, so that it is not carried out twice. */
   readonly idempotency?: { readonly key: string; readonly digest: string } | undefined;

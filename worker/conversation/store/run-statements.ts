@@ -161,10 +161,7 @@ export class RunStore {
     return firstRow<{ started: number }>(this.#sql, query, position)?.started ?? null;
   }
 
-  /**
-   * The position before which the tape has all events of the runs up to `ordinal`, and the changes of their plans until
-   * the next run started. All these runs must have finished. Messages of later runs can stand before it.
-   */
+  /** The position by which the tape has all of the runs up to `ordinal`, which must have finished, and their plans. */
   readEnd(ordinal: number): number {
     return ordinal === 0 ? 0 : (this.#startAfter(ordinal) ?? Number.MAX_SAFE_INTEGER);
   }

@@ -43,10 +43,7 @@ const TAG = 'follower';
 /** Owns the follower sockets of one object. Queues only the events of the last loopGauge.coalesceMs. */
 export class Followers {
   readonly #state: DurableObjectState;
-  /**
-   * The open sockets, cached because each look at the runtime's list costs 15 µs, once for every token. Null until the
-   * sockets of an earlier instance are looked up.
-   */
+  /** The open sockets, cached: each look at the runtime's list costs 15 µs. Null until they are looked up. */
   #known: Map<WebSocket, Following> | null = null;
   #waiting: Outgoing[] = [];
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -79,10 +76,7 @@ export class Followers {
     this.#known?.delete(socket);
   }
 
-  /**
-   * Sends at once when nothing was sent in the last coalesceMs. Otherwise sends the events together when that time is
-   * over.
-   */
+  /** Sends at once when nothing was sent in the last coalesceMs; else all together when that time is over. */
   send(batch: readonly Outgoing[]): void {
     this.#waiting.push(...batch);
     if (this.#timer !== undefined) return;
@@ -163,10 +157,7 @@ function mergeDeltas(past: readonly Outgoing[]): Outgoing[] {
   return merged;
 }
 
-/**
- * Splits the past into messages of at most CONVERSATION_LIMITS.maxShownBytes, because memory holds the messages that a
- * slow reader has not taken. `json` followers get all events in one message.
- */
+/** Splits the past into messages of maxShownBytes, which memory holds for slow readers; one for `json`. */
 function* partsOf(past: readonly Outgoing[], { framing }: Following): Generator<Outgoing[]> {
   let part: Outgoing[] = [];
   let chars = 0;
@@ -183,10 +174,7 @@ function* partsOf(past: readonly Outgoing[], { framing }: Following): Generator<
   yield part;
 }
 
-/**
- * The merged delta. Undefined where another event stands between the two, also one of another response: positions stay
- * exact.
- */
+/** The merged delta; undefined where another event stands between the two, because positions stay exact. */
 function mergeTwo(last: Outgoing, { event, position }: Outgoing): StreamEvent | undefined {
   if (!isDelta(last.event) || !isDelta(event)) return undefined;
   if (last.event.type !== event.type || last.event.documentId !== event.documentId)

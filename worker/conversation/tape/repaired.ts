@@ -22,10 +22,7 @@ export interface Damage {
   readonly onMissing?: () => void;
 }
 
-/**
- * The readable entries. A response that has finished and lacks a part gets an `error` document before its `done`, which
- * says so. A lost `response_start` or `done` is recreated from its run's row.
- */
+/** The readable entries; an `error` document where parts are missing, and lost starts and ends from the rows. */
 export function* repaired(entries: Iterable<TapeEntry>, damage: Damage): Generator<EventOnTape> {
   const repair = new Repair(damage);
   for (const entry of entries) yield* repair.see(entry);

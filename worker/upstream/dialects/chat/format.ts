@@ -41,10 +41,7 @@ function formatAnswer(message: AssistantMessage, target: ServerTarget): Assistan
   };
 }
 
-/**
- * Marks where to cache: behind the system prompt, behind the user's newest message, and behind the newest result. A
- * result is marked as a whole, because not every gateway takes parts there.
- */
+/** Marks where to cache: the system prompt, the user's newest message, the newest result as a whole. */
 function marked(messages: readonly UpstreamMessage[]): object[] {
   const newest = messages.findLastIndex(({ role }) => role === 'user');
   return messages.map((message, index) => {

@@ -56,10 +56,7 @@ function itemsOf(message: UpstreamMessage, target: ServerTarget): object[] {
   }
 }
 
-/**
- * Puts the phase of a text where it belongs: newer models want to see which texts were comments on their work. Leaves out
- * the status of a thought, which some servers send and OpenAI refuses.
- */
+/** Puts a text's phase where newer models want it. Leaves out a thought's status, which OpenAI refuses. */
 function toInput(items: readonly JsonObject[]): object[] {
   const phase = items.find(({ type }) => type === 'message')?.['phase'];
   return items.flatMap((item) => {
