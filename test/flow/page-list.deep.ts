@@ -312,6 +312,20 @@ describe.skipIf(NO_CHROMIUM)(`the page's list, thread and composer ${NO_CHROMIUM
     await mode.selectOption('agent');
   });
 
+  it('the choice of the mode follows an answer that goes on in another one', async () => {
+    const { page } = device;
+    const change = { name: 'switch_mode', arguments: { mode: 'agent', reason: 'To write it.' } };
+    one.answerWith([{ calls: [change] }, { text: 'Now I may.' }]);
+    await device.go('#/new');
+    const mode = page.locator('.composer [name=mode]');
+    await mode.selectOption('ask');
+    await device.say('change it');
+    await page.click('.thread .ask label >> nth=0');
+    await page.click('.thread .ask button[type=submit]');
+    await device.sees('Now I may.');
+    await expect.poll(() => mode.inputValue()).toBe('agent');
+  });
+
   it('the palette goes anywhere and acts on the open conversation, by keys alone', async () => {
     const { page } = device;
     one.answerWith(() => ({ text: 'Long ago.' }));

@@ -1,6 +1,6 @@
 /** The choices beside the text: the machine, the mode and the model. */
-import { useEffect, useState } from 'preact/hooks';
-import { ClientError } from '../../client/index.ts';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { type ChatResponse, ClientError } from '../../client/index.ts';
 import { inOneLine } from '../../shared/text/plain-sight.ts';
 import { folderName } from '../conversations/folder-name.ts';
 import { useLive } from '../live.ts';
@@ -50,6 +50,17 @@ export function chooseMode(mode: string): void {
   keepText('last mode', mode);
   const choice = document.querySelector<HTMLSelectElement>('select[name="mode"]');
   if (choice) choice.value = mode;
+}
+
+/** Chooses the mode in which an answer goes on when a person let it change, as the terminal does. */
+export function useModeOf(answer: Partial<ChatResponse> = {}): void {
+  const { id, mode = '', ownMode = mode } = answer;
+  const before = useRef({ id, ownMode });
+  useEffect(() => {
+    const { current: last } = before;
+    if (last.id === id && last.ownMode !== ownMode) chooseMode(ownMode);
+    before.current = { id, ownMode };
+  }, [id, ownMode]);
 }
 
 interface Props {

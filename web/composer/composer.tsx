@@ -6,7 +6,7 @@ import { go, placeOf } from '../route.ts';
 import { LIST, type PageAccount } from '../store/account.ts';
 import { THREAD, type Thread } from '../store/thread.ts';
 import { words } from '../words/words.ts';
-import { chooseMode, MachineState, Machines, Models, Modes } from './choices.tsx';
+import { chooseMode, MachineState, Machines, Models, Modes, useModeOf } from './choices.tsx';
 import type { ComposerCommand } from './commands.ts';
 import { readDraft, writeDraft } from './draft.ts';
 import { fits, type Picture, picturesIn } from './images.ts';
@@ -22,6 +22,7 @@ interface Props {
 export function Composer({ account, thread }: Props) {
   const { live } = account;
   useLive(live, thread ? THREAD : LIST);
+  useModeOf(thread?.current);
   const field = useRef<HTMLTextAreaElement>(null);
   const form = useRef<HTMLFormElement>(null);
   const place = thread?.id ?? 'new';

@@ -32,7 +32,7 @@ export const frame: typeof en.frame = {
   machineState: {
     online: 'online',
     offline: 'offline',
-    unknown: 'offline nicht bekannt',
+    unknown: 'unbekannt (offline)',
   },
   agentStatus: {
     queued: 'wartet',
