@@ -40,7 +40,7 @@ function sleep(ms: number, signal: AbortSignal, wakeMs = ms): Promise<void> {
   });
 }
 
-interface Page {
+interface BrowserPage {
   readonly document?: EventTarget & { readonly visibilityState: string };
   readonly addEventListener: EventTarget['addEventListener'];
   readonly removeEventListener: EventTarget['removeEventListener'];
@@ -48,7 +48,7 @@ interface Page {
 
 /** Calls the listener when the page comes back, until the returned function is called. Does nothing outside of a page. */
 function onReturn(listener: () => void): () => void {
-  const page = globalThis as unknown as Page;
+  const page = globalThis as unknown as BrowserPage;
   const { document } = page;
   if (!document) return () => undefined;
   const onVisible = () => document.visibilityState === 'visible' && listener();

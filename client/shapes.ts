@@ -96,7 +96,7 @@ export function readAccountEvent(name: string, data: unknown): AccountEvent | Un
   return eventIn(ACCOUNT_EVENTS, name, data);
 }
 
-function eventIn<Event extends Typed<string>>(
+function eventIn<Event extends TypedShape<string>>(
   shapes: Shapes<Event>,
   name: string,
   data: unknown,
@@ -109,8 +109,8 @@ function eventIn<Event extends Typed<string>>(
 }
 
 /** The shape of each event, by its type. */
-type Shapes<Event extends Typed<string>> = {
-  readonly [Type in Event['type']]: Shape<Extract<Event, Typed<Type>>>;
+type Shapes<Event extends TypedShape<string>> = {
+  readonly [Type in Event['type']]: Shape<Extract<Event, TypedShape<Type>>>;
 };
 
 function isSnapshot(data: unknown): boolean {
@@ -290,6 +290,6 @@ const ACCOUNT_EVENTS: Shapes<AccountEvent> = {
   heartbeat: {},
 };
 
-interface Typed<Type> {
+interface TypedShape<Type> {
   readonly type: Type;
 }

@@ -39,7 +39,7 @@ export interface SessionOptions {
   readonly onEnd: (session: CompanionSession) => void;
 }
 
-type Message = readonly [method: string, params?: Record<string, unknown>];
+type RpcMessage = readonly [method: string, params?: Record<string, unknown>];
 
 export class CompanionSession {
   readonly id = randomUUID();
@@ -51,7 +51,7 @@ export class CompanionSession {
   /** The context that the stream has sent last, as JSON. */
   #sentContext = '';
   /** Answers of people that came while there was no stream. */
-  #unsent: Message[] = [];
+  #unsent: RpcMessage[] = [];
   #timer: NodeJS.Timeout | undefined;
   #hasEnded = false;
 
@@ -136,7 +136,7 @@ export class CompanionSession {
   }
 
   #sendOutcome(filePath: string, outcome: DiffOutcome): void {
-    const message: Message =
+    const message: RpcMessage =
       outcome.decision === 'accepted'
         ? ['ide/diffAccepted', { filePath, content: outcome.content }]
         : ['ide/diffRejected', { filePath }];
@@ -145,7 +145,7 @@ export class CompanionSession {
   }
 
   /** A stream that has just ended takes nothing: its guest opens a new one, or leaves. */
-  #send(...[method, params]: Message): void {
+  #send(...[method, params]: RpcMessage): void {
     this.#protocol?.notify(method, params).catch(() => {});
   }
 }

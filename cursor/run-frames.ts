@@ -13,7 +13,7 @@ export function formatFrame({ event, data }: CursorRunEvent, id?: string): strin
 }
 
 /** A call that is shown once its arguments are known. */
-interface ShownCall {
+interface FramedCall {
   readonly callId: string;
   readonly name: string;
   args?: Readonly<Record<string, unknown>>;
@@ -34,7 +34,7 @@ export class RunFrames {
   isTorn = false;
   readonly #rendering = new Rendering();
   /** By the id of the document. */
-  readonly #calls = new Map<string, ShownCall>();
+  readonly #calls = new Map<string, FramedCall>();
 
   constructor(ordinal: number, seen: number) {
     this.#ordinal = ordinal;
@@ -117,7 +117,7 @@ function wordFrames(event: 'assistant' | 'thinking', text: string): CursorRunEve
 type ShownOutcome = Extract<StreamEvent, { type: 'tool_result' }>['result'];
 
 /** `result` is absent while the call runs. */
-function callFrames({ callId, name, args }: ShownCall, result?: ShownOutcome): CursorRunEvent[] {
+function callFrames({ callId, name, args }: FramedCall, result?: ShownOutcome): CursorRunEvent[] {
   const status = result ? 'completed' : 'running';
   const type = result ? 'tool-call-completed' : 'tool-call-started';
   const toolCall = {

@@ -92,7 +92,7 @@ function badEventId(): DrawbridgeError {
 }
 
 /** What a stream needs: `read` gets the response as it is then. */
-interface Connection {
+interface StreamConnection {
   readonly read: () => Promise<ChatResponse>;
   readonly write: (text: string) => void;
   readonly leave: () => void;
@@ -103,10 +103,10 @@ class RunStream implements Reader {
   readonly framing = 'positioned';
   readonly #runId: string;
   readonly #frames: RunFrames;
-  readonly #connection: Connection;
+  readonly #connection: StreamConnection;
   #status: Status | null = null;
 
-  constructor(responseId: string, frames: RunFrames, connection: Connection) {
+  constructor(responseId: string, frames: RunFrames, connection: StreamConnection) {
     this.#runId = runIdOf(responseId);
     this.#frames = frames;
     this.#connection = connection;

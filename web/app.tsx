@@ -23,7 +23,7 @@ const SignIn = later(async () => (await import('./session/sign-in.tsx')).SignIn)
 const PasskeyOffer = later(async () => (await import('./settings/passkey-offer.tsx')).PasskeyOffer);
 const Settings = later(async () => (await import('./settings/settings.tsx')).Settings);
 
-type State =
+type AppState =
   | { readonly is: 'opening' }
   | { readonly is: 'out'; readonly why: string | undefined; readonly join?: string | undefined }
   | { readonly is: 'in'; readonly account: PageAccount; readonly refusal: string };
@@ -50,7 +50,7 @@ async function joinWith(secret: string): Promise<KeptSession> {
 export function App() {
   const [linked] = useState(takeSecrets);
   const link = useRef(linked);
-  const [state, setState] = useState<State>({ is: 'opening' });
+  const [state, setState] = useState<AppState>({ is: 'opening' });
   const enter = useCallback(async (session: KeptSession) => {
     const client = clientOf(session);
     const { enrol } = link.current;

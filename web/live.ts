@@ -3,7 +3,7 @@ import type { ComponentChild, FunctionComponent } from 'preact';
 import { Component, h } from 'preact';
 import { useLayoutEffect, useReducer } from 'preact/hooks';
 
-type Listener = () => void;
+type LiveListener = () => void;
 
 /**
  * Between two renderings of a text that streams. Each costs a browser some 3 ms, nearly all of it after our code: with
@@ -13,7 +13,7 @@ const GROWTH_MS = 100;
 
 /** Listeners by key. They are called at most once a frame, however often a key is touched. */
 export class Live {
-  readonly #listeners = new Map<string, Set<Listener>>();
+  readonly #listeners = new Map<string, Set<LiveListener>>();
   readonly #touched = new Set<string>();
   readonly #grown = new Set<string>();
   #isPlanned = false;
@@ -45,7 +45,7 @@ export class Live {
   }
 
   /** Returns what ends it. */
-  listen(key: string, listener: Listener): () => void {
+  listen(key: string, listener: LiveListener): () => void {
     const listeners = this.#listeners.get(key) ?? new Set();
     this.#listeners.set(key, listeners.add(listener));
     return () => {

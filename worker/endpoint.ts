@@ -32,10 +32,10 @@ export const TAGS = {
  * the stream. `bridge`: a bridge's token. `operator`: a token of the server's operator.
  * `app`: the secret of an app's key. `metrics`: METRICS_TOKEN, which is no token of an account.
  */
-export type EndpointAccess = Access['access'];
+export type EndpointAccess = WhoMayCall['access'];
 
 /** Who may use an operation. A user of an app needs the right as well; `person`: users of apps may not at all. */
-type Access =
+type WhoMayCall =
   | { readonly access: 'user' | 'stream'; readonly needs: Right | 'person' }
   | { readonly access: 'open' | 'bridge' | 'operator' | 'app' | 'metrics'; readonly needs?: never };
 
@@ -129,7 +129,7 @@ export function jsonAnswer(
   return { status, description, content: [{ type: 'application/json', schema }] };
 }
 
-export type Operation = Access & OperationFields;
+export type Operation = WhoMayCall & OperationFields;
 
 interface OperationFields {
   readonly id: string;

@@ -52,12 +52,12 @@ const Entry = z.object({
 /** What one call changed. A call can have several. */
 export type HistoryEntry = z.infer<typeof Entry>;
 
-const Line = z.discriminatedUnion('type', [
+const HistoryLine = z.discriminatedUnion('type', [
   Entry,
   /** The change was made, or not. An entry without this line was cut off by the end of the process. */
   z.object({ type: z.literal('settled'), id: z.uuid(), isMade: z.boolean() }),
 ]);
-type Line = z.infer<typeof Line>;
+type HistoryLine = z.infer<typeof HistoryLine>;
 
 /** Held in memory. Each line is on the disk before the change that it describes, so that a killed process leaves it. */
 export class CheckpointHistory {
@@ -76,7 +76,7 @@ export class CheckpointHistory {
     const text = readLines(path);
     const oldestMs = Date.now() - CHECKPOINT_LIMITS.maxAgeMs;
     for (const one of text.split('\n')) {
-      const line = Line.safeParse(parseIfJson(one));
+      const line = HistoryLine.safeParse(parseIfJson(one));
       if (line.success) this.#take(line.data);
     }
     for (const { id, atMs } of this.#entries.values()) if (atMs < oldestMs) this.#drop(id);
@@ -103,7 +103,7 @@ export class CheckpointHistory {
 
   /** Counts in this process even where the disk refuses the line: the next one finds out from the file itself. */
   settle(id: string, isMade: boolean): void {
-    const line: Line = { type: 'settled', id, isMade };
+    const line: HistoryLine = { type: 'settled', id, isMade };
     this.#take(line);
     try {
       this.#append(line);
@@ -112,7 +112,7 @@ export class CheckpointHistory {
     }
   }
 
-  #take(line: Line): void {
+  #take(line: HistoryLine): void {
     if (line.type === 'settled') {
       this.#open.delete(line.id);
       if (!line.isMade) this.#drop(line.id);
@@ -133,7 +133,7 @@ export class CheckpointHistory {
     this.#open.delete(id);
   }
 
-  #append(line: Line): void {
+  #append(line: HistoryLine): void {
     if (this.#isTorn) this.#rewrite();
     try {
       appendFileSync(this.#path, `${JSON.stringify(line)}\n`, { mode: PRIVATE_FILE });
@@ -144,7 +144,7 @@ export class CheckpointHistory {
   }
 
   #rewrite(): void {
-    const lines = [...this.#entries.values()].flatMap((entry): Line[] =>
+    const lines = [...this.#entries.values()].flatMap((entry): HistoryLine[] =>
       this.#open.has(entry.id) ? [entry] : [entry, { type: 'settled', id: entry.id, isMade: true }],
     );
     replaceFile(this.#path, lines.map((line) => `${JSON.stringify(line)}\n`).join(''));

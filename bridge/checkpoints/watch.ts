@@ -35,7 +35,7 @@ export interface SeenChange {
   readonly after: SeenFile | null;
 }
 
-interface KnownFile extends SeenFile {
+interface WatchedFile extends SeenFile {
   readonly stamp: Stamp;
   /** Whether any later change shows in the stamp: the file was at rest when the look found it. */
   readonly isSettled: boolean;
@@ -44,14 +44,14 @@ interface KnownFile extends SeenFile {
 type Stamp = Pick<Stats, 'ino' | 'size' | 'mtimeMs' | 'ctimeMs' | 'mode'>;
 
 /** What a folder has. */
-interface Listing extends FolderStamp {
+interface WatchedListing extends FolderStamp {
   readonly files: readonly BytePath[];
   /** Those that are looked into. */
   readonly folders: readonly BytePath[];
 }
 
 /** One look: what it may read, and what it has found. */
-interface Look {
+interface FolderLook {
   readonly readsRest: boolean;
   left: number;
   /** What file tools changed meanwhile. */
@@ -76,12 +76,12 @@ export class FolderWatch {
   readonly #folder: WatchedFolder;
   readonly #base: BytePath;
   /** By their absolute paths, as all paths in here. */
-  readonly #files = new Map<BytePath, KnownFile>();
+  readonly #files = new Map<BytePath, WatchedFile>();
   /** Those whose contents are still to be read. */
   readonly #unread = new Set<BytePath>();
   /** The folders of the look before. */
-  #listings = new Map<BytePath, Listing>();
-  #look: Look | null = null;
+  #listings = new Map<BytePath, WatchedListing>();
+  #look: FolderLook | null = null;
   readonly #lanes = new Lanes();
   #bytes = 0;
   #isFilling = false;
@@ -124,9 +124,9 @@ export class FolderWatch {
   }
 
   /** The nearest to the root come first. */
-  async #lookAt(look: Look): Promise<readonly SeenChange[]> {
+  async #lookAt(look: FolderLook): Promise<readonly SeenChange[]> {
     let device: number | undefined;
-    const listings = new Map<BytePath, Listing>();
+    const listings = new Map<BytePath, WatchedListing>();
     const found = new Set<BytePath>();
     const turns = new Turns();
     const folders = [this.#base];
@@ -157,14 +157,14 @@ export class FolderWatch {
   }
 
   /** As before where its times show no change. Undefined for a folder that is not where its path says. */
-  #list(folder: BytePath): Listing | undefined {
+  #list(folder: BytePath): WatchedListing | undefined {
     const known = this.#listings.get(folder);
     const stats = known && statsOf(folder);
     return known && stats && isAsRead(known, stats) ? known : readListing(folder, this.#base);
   }
 
   /** Whether the file is not as before. */
-  #compare(path: BytePath, stats: Stats, look: Look): boolean {
+  #compare(path: BytePath, stats: Stats, look: FolderLook): boolean {
     const known = this.#files.get(path);
     const isAsBefore = known?.isSettled && isSame(known.stamp, stats);
     const isToRead = look.left > 0 && (!isAsBefore || (look.readsRest && this.#unread.has(path)));
@@ -178,7 +178,12 @@ export class FolderWatch {
     return true;
   }
 
-  #change({ changes }: Look, path: BytePath, before: SeenFile | null, after: SeenFile | null) {
+  #change(
+    { changes }: FolderLook,
+    path: BytePath,
+    before: SeenFile | null,
+    after: SeenFile | null,
+  ) {
     changes.push({ path: path.slice(this.#base.length + 1), before, after });
   }
 
@@ -203,7 +208,7 @@ export class FolderWatch {
   }
 
   /** With the content as it is now, which is stored. Without it where the file may not be read, or is too large. */
-  #read(path: BytePath, stats: Stamp): KnownFile {
+  #read(path: BytePath, stats: Stamp): WatchedFile {
     const isKept =
       stats.size <= CHECKPOINT_LIMITS.maxFileBytes && this.#folder.mayKeep(toText(path));
     const file = isKept ? readHeld(path) : null;
@@ -214,7 +219,7 @@ export class FolderWatch {
     return seen(file.stats, isStored ? hash : null);
   }
 
-  #note(path: BytePath, file: KnownFile): void {
+  #note(path: BytePath, file: WatchedFile): void {
     this.#forget(path);
     this.#files.set(path, file);
     if (file.hash !== null) this.#bytes += file.stamp.size;
@@ -227,13 +232,13 @@ export class FolderWatch {
   }
 }
 
-function isChanged(before: KnownFile | undefined, after: KnownFile): boolean {
+function isChanged(before: WatchedFile | undefined, after: WatchedFile): boolean {
   if (before === undefined || before.mode !== after.mode) return true;
   const areKnown = before.hash !== null && after.hash !== null;
   return areKnown ? before.hash !== after.hash : !isSame(before.stamp, after.stamp);
 }
 
-function seen({ ino, size, mtimeMs, ctimeMs, mode }: Stamp, hash: string | null): KnownFile {
+function seen({ ino, size, mtimeMs, ctimeMs, mode }: Stamp, hash: string | null): WatchedFile {
   const stamp = { ino, size, mtimeMs, ctimeMs, mode };
   const isSettled = Date.now() - Math.max(ctimeMs, mtimeMs) > CHECKPOINT_LIMITS.settledMs;
   return { stamp, mode: mode & PERMISSIONS, hash, isSettled };
@@ -252,7 +257,7 @@ function isSame(one: Stamp, other: Stamp): boolean {
 const PERMISSIONS = 0o777;
 
 /** Undefined for a folder that is not at its path. Links are passed over. */
-function readListing(folder: BytePath, base: BytePath): Listing | undefined {
+function readListing(folder: BytePath, base: BytePath): WatchedListing | undefined {
   return inHeld(folder, (held, stats) => {
     const stamp = stampOf(stats);
     const entries = readdirSync(toPathLike(held), { withFileTypes: true, encoding: 'latin1' });

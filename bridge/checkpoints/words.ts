@@ -15,9 +15,9 @@ export function reportOf({ plans, done, digest }: Undo): UndoReport {
   return { digest, files: [...made, ...now].slice(0, CHECKPOINT_LIMITS.maxReported) };
 }
 
-type Outcome = Omit<UndoReport['files'][number], 'path'>;
+type FileOutcome = Omit<UndoReport['files'][number], 'path'>;
 
-function outcomeOf(plan: FilePlan): Outcome {
+function outcomeOf(plan: FilePlan): FileOutcome {
   switch (plan.action) {
     case 'none':
       return { action: 'keep', reason: 'it is so already' };

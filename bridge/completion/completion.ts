@@ -27,7 +27,7 @@ export interface CompletionDeps {
   readonly signal: AbortSignal;
 }
 
-interface Listing {
+interface ListedPaths {
   /** The file that was changed last comes first, a folder behind its first file. */
   readonly entries: readonly CompletionEntry[];
   readonly atMs: number;
@@ -36,8 +36,8 @@ interface Listing {
 /** Keeps the last listing for some time, so that most answers need no look at the disk. */
 export class Completion {
   readonly #deps: CompletionDeps;
-  #known: Listing | undefined;
-  #reading: Promise<Listing> | undefined;
+  #known: ListedPaths | undefined;
+  #reading: Promise<ListedPaths> | undefined;
   #forgetting: NodeJS.Timeout | undefined;
 
   constructor(deps: CompletionDeps) {
@@ -69,7 +69,7 @@ export class Completion {
   }
 
   /** The known listing. An old one is replaced meanwhile. */
-  async #list(): Promise<Listing> {
+  async #list(): Promise<ListedPaths> {
     const known = this.#known;
     if (known && performance.now() - known.atMs < COMPLETION_LIMITS.freshMs) return known;
     this.#reading ??= this.#read().finally(() => {
@@ -80,7 +80,7 @@ export class Completion {
     return known;
   }
 
-  async #read(): Promise<Listing> {
+  async #read(): Promise<ListedPaths> {
     const { workspace, signal } = this.#deps;
     const entries = await listEntries(workspace, signal);
     this.#known = { entries, atMs: performance.now() };

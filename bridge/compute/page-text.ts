@@ -13,7 +13,7 @@ export interface HtmlPage {
 export function markdownOfHtml({ html, base }: HtmlPage): string {
   // Letters of ASCII only: others can change the length.
   const lower = html.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
-  const page: Page = { base, pieces: [], isPlain: false };
+  const page: PageText = { base, pieces: [], isPlain: false };
   let at = 0;
   while (at < html.length) {
     const open = html.indexOf('<', at);
@@ -27,7 +27,7 @@ export function markdownOfHtml({ html, base }: HtmlPage): string {
   return tidied(page.pieces.join('')).replace(KEPT, (mark) => WHITE[MARKS.indexOf(mark)] ?? '');
 }
 
-interface Page {
+interface PageText {
   readonly base: string;
   readonly pieces: string[];
   /** Whether the text is preformatted. */
@@ -37,7 +37,7 @@ interface Page {
 }
 
 /** Blanks of preformatted text become private characters until the rest is tidied. */
-function addText({ pieces, isPlain }: Page, source: string): void {
+function addText({ pieces, isPlain }: PageText, source: string): void {
   if (source === '') return;
   const text = decodeEntities(source);
   pieces.push(
@@ -55,7 +55,7 @@ interface Tag {
   readonly source: string;
 }
 
-function addTag(page: Page, { name, isStart, source }: Tag): void {
+function addTag(page: PageText, { name, isStart, source }: Tag): void {
   const { pieces } = page;
   if (name === 'a') {
     endLink(page);
@@ -70,7 +70,7 @@ function addTag(page: Page, { name, isStart, source }: Tag): void {
   else if (BLOCKS.has(name)) pieces.push('\n');
 }
 
-function startLink(page: Page, source: string): void {
+function startLink(page: PageText, source: string): void {
   const [, quoted, bare] =
     /\shref\s*=\s*(?:["']([^"']{1,2000})["']|([^\s"'>]{1,2000}))/i.exec(source) ?? [];
   const written = decodeEntities(quoted ?? bare ?? '');
@@ -82,7 +82,7 @@ function startLink(page: Page, source: string): void {
 }
 
 /** A link without text, such as an icon, is left out. */
-function endLink(page: Page): void {
+function endLink(page: PageText): void {
   const { link, pieces } = page;
   if (!link) return;
   page.link = undefined;

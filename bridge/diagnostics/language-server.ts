@@ -72,7 +72,7 @@ export class LanguageServer {
   readonly #messages: Messages;
   readonly #over = newDeferred<never>();
   /** By their addresses. */
-  readonly #open = new Map<string, OpenFile>();
+  readonly #open = new Map<string, OpenDocument>();
   /** The files that stay open. The others would keep a text that the disk may not have any more. */
   #wanted: ReadonlySet<string> = new Set();
   #onReport: (() => void) | undefined;
@@ -266,7 +266,7 @@ export class LanguageServer {
   }
 
   /** Waits for the server's own report about the present text. Many report nothing of a text without findings. */
-  async #wait(open: OpenFile, signal: AbortSignal): Promise<Finding[]> {
+  async #wait(open: OpenDocument, signal: AbortSignal): Promise<Finding[]> {
     const wanted = open.version;
     const { promise, resolve, reject } = newDeferred<void>();
     let quiet: NodeJS.Timeout | undefined;
@@ -360,7 +360,7 @@ export interface DiskChange {
 /** As the protocol numbers them. */
 const CHANGES = { created: 1, changed: 2, deleted: 3 } as const;
 
-interface OpenFile {
+interface OpenDocument {
   readonly uri: string;
   version: number;
   text: string;

@@ -34,7 +34,7 @@ export type CheckLook =
 /** Rejects when its signal aborts, or with a {@link ToolFailure}. */
 export type FindImporters = (signal: AbortSignal) => Promise<readonly CheckedFile[]>;
 
-interface RunningServer {
+interface RunningLanguageServer {
   readonly kind: ServerKind;
   readonly server: Promise<LanguageServer>;
   /** The same, once it is there. */
@@ -62,7 +62,7 @@ export class LanguageServers {
   readonly #place: ServersPlace;
   readonly #lanes = new Lanes();
   readonly #ended = new AbortController();
-  readonly #running = new Map<string, RunningServer>();
+  readonly #running = new Map<string, RunningLanguageServer>();
   readonly #failed = new Map<string, Failure>();
   readonly #changes: FileChanges;
 
@@ -135,7 +135,7 @@ export class LanguageServers {
     await Promise.all([...this.#running.values()].map((running) => this.#stop(running)));
   }
 
-  #serverOf(kind: ServerKind): RunningServer {
+  #serverOf(kind: ServerKind): RunningLanguageServer {
     const known = this.#running.get(kind.name);
     const isGone = known?.started?.hasEnded === true;
     if (known?.kind.command === kind.command && !isGone) {
@@ -147,7 +147,7 @@ export class LanguageServers {
     const stopped = new AbortController();
     const server = LanguageServer.start({ kind, root, begin }, stopped.signal);
     const installation = installationStamp(root);
-    const running: RunningServer = {
+    const running: RunningLanguageServer = {
       kind,
       server,
       installation,
@@ -168,12 +168,12 @@ export class LanguageServers {
     return running;
   }
 
-  #keepAwake(running: RunningServer): void {
+  #keepAwake(running: RunningLanguageServer): void {
     clearTimeout(running.idle);
     running.idle = setTimeout(() => void this.#stop(running), DIAGNOSTICS_LIMITS.idleMs).unref();
   }
 
-  async #stop(running: RunningServer): Promise<void> {
+  async #stop(running: RunningLanguageServer): Promise<void> {
     clearTimeout(running.idle);
     const { kind, server, stopped } = running;
     stopped.abort();
@@ -181,7 +181,7 @@ export class LanguageServers {
     await server.then((started) => started.end()).catch(() => {}); // It has ended by itself.
   }
 
-  #fail(running: RunningServer, reason: string): void {
+  #fail(running: RunningLanguageServer, reason: string): void {
     const { kind, installation } = running;
     const untilMs = performance.now() + DIAGNOSTICS_LIMITS.retryMs;
     this.#failed.set(kind.name, { untilMs, installation, reason });
@@ -197,7 +197,7 @@ export class LanguageServers {
   }
 
   /** A server that is late goes on: the next check may be in time. */
-  #explain(error: unknown, running: RunningServer, lateMs: number | false): string {
+  #explain(error: unknown, running: RunningLanguageServer, lateMs: number | false): string {
     if (error instanceof NoAnswer) {
       this.#fail(running, error.message);
       return error.message;

@@ -21,9 +21,9 @@ export interface Chain<Each extends Span> {
  * The cost grows with the spans, not with the file.
  */
 export function chainsOf<Each extends Span>(blocks: readonly (readonly Each[])[]): Chain<Each>[] {
-  const before: Link<Each>[][] = [];
+  const before: ChainLink<Each>[][] = [];
   for (const spans of blocks) before.push(extend(before.at(-1), spans, 'to'));
-  const after: Link<Each>[][] = [];
+  const after: ChainLink<Each>[][] = [];
   for (const spans of blocks.toReversed()) after.unshift(extend(after[0], spans, 'from'));
   const chains: Chain<Each>[] = [];
   blocks.forEach((spans, index) => {
@@ -43,24 +43,24 @@ export function chainsOf<Each extends Span>(blocks: readonly (readonly Each[])[]
 }
 
 /** The best chain on one side that ends with `span`, or before it. `at` is its edge. */
-interface Link<Each> {
+interface ChainLink<Each> {
   readonly at: number;
   readonly score: number;
   readonly span: Each | null;
-  readonly next: Link<Each> | null;
+  readonly next: ChainLink<Each> | null;
 }
 
-const NONE: Link<never> = { at: 0, score: 0, span: null, next: null };
+const NONE: ChainLink<never> = { at: 0, score: 0, span: null, next: null };
 
 /** The links sorted by edge, each at least as good as those before it. */
 function extend<Each extends Span>(
-  beyond: readonly Link<Each>[] | undefined,
+  beyond: readonly ChainLink<Each>[] | undefined,
   spans: readonly Each[],
   edge: 'from' | 'to',
-): Link<Each>[] {
-  const links: Link<Each>[] = [];
+): ChainLink<Each>[] {
+  const links: ChainLink<Each>[] = [];
   for (const span of spans) {
-    const next: Link<Each> | undefined =
+    const next: ChainLink<Each> | undefined =
       beyond === undefined
         ? NONE
         : edge === 'to'
@@ -70,18 +70,24 @@ function extend<Each extends Span>(
     links.push({ at: span[edge], score: span.score + next.score, span, next });
   }
   links.sort((a, b) => (edge === 'to' ? a.at - b.at : b.at - a.at));
-  let best: Link<Each> | undefined;
+  let best: ChainLink<Each> | undefined;
   return links.map((link) => {
     if (best === undefined || link.score > best.score) best = link;
     return { ...best, at: link.at };
   });
 }
 
-function bestBefore<Each>(links: readonly Link<Each>[], line: number): Link<Each> | undefined {
+function bestBefore<Each>(
+  links: readonly ChainLink<Each>[],
+  line: number,
+): ChainLink<Each> | undefined {
   return lastOf(links, ({ at }) => at <= line);
 }
 
-function bestAfter<Each>(links: readonly Link<Each>[], line: number): Link<Each> | undefined {
+function bestAfter<Each>(
+  links: readonly ChainLink<Each>[],
+  line: number,
+): ChainLink<Each> | undefined {
   return lastOf(links, ({ at }) => at >= line);
 }
 
@@ -96,9 +102,9 @@ function lastOf<Item>(links: readonly Item[], isFit: (link: Item) => boolean): I
   return links[low - 1];
 }
 
-function unroll<Each>(last: Link<Each>): Each[] {
+function unroll<Each>(last: ChainLink<Each>): Each[] {
   const spans: Each[] = [];
-  for (let link: Link<Each> | null = last; link?.span != null; link = link.next)
+  for (let link: ChainLink<Each> | null = last; link?.span != null; link = link.next)
     spans.push(link.span);
   return spans;
 }

@@ -124,7 +124,7 @@ function fitted(hunks: readonly Diff[]): ShownChange {
 }
 
 /** Half-open ranges of the old and the new lines. */
-interface Change {
+interface LineChange {
   readonly oldFrom: number;
   readonly oldTo: number;
   readonly newFrom: number;
@@ -132,7 +132,7 @@ interface Change {
 }
 
 /** The part between the common lines at both ends. */
-function findChange(old: readonly string[], fresh: readonly string[]): Change {
+function findChange(old: readonly string[], fresh: readonly string[]): LineChange {
   const shorter = Math.min(old.length, fresh.length);
   let start = 0;
   while (start < shorter && old[start] === fresh[start]) start++;
@@ -142,7 +142,11 @@ function findChange(old: readonly string[], fresh: readonly string[]): Change {
 }
 
 /** The changes inside. One whole change when the search takes too long; that is correct too, only less fine. */
-function findHunks(old: readonly string[], fresh: readonly string[], whole: Change): Change[] {
+function findHunks(
+  old: readonly string[],
+  fresh: readonly string[],
+  whole: LineChange,
+): LineChange[] {
   const changes = diffArrays(
     old.slice(whole.oldFrom, whole.oldTo),
     fresh.slice(whole.newFrom, whole.newTo),
@@ -150,9 +154,9 @@ function findHunks(old: readonly string[], fresh: readonly string[], whole: Chan
   );
   // Undefined when the time ran out, although the package's types do not say so.
   if (changes === undefined) return [whole];
-  const hunks: Change[] = [];
+  const hunks: LineChange[] = [];
   let { oldFrom, newFrom } = whole;
-  let open: Change | null = null;
+  let open: LineChange | null = null;
   for (const { added, removed, count } of changes) {
     const oldTo: number = added ? oldFrom : oldFrom + count;
     const newTo: number = removed ? newFrom : newFrom + count;
@@ -166,7 +170,7 @@ function findHunks(old: readonly string[], fresh: readonly string[], whole: Chan
   return open === null ? hunks : [...hunks, open];
 }
 
-function toDiff(old: readonly string[], fresh: readonly string[], change: Change): Diff {
+function toDiff(old: readonly string[], fresh: readonly string[], change: LineChange): Diff {
   const { oldFrom, oldTo, newFrom, newTo } = withNeighbour(change);
   return {
     oldString: old.slice(oldFrom, oldTo).join('\n'),
@@ -176,7 +180,7 @@ function toDiff(old: readonly string[], fresh: readonly string[], change: Change
   };
 }
 
-function withNeighbour(change: Change): Change {
+function withNeighbour(change: LineChange): LineChange {
   const { oldFrom, oldTo, newFrom, newTo } = change;
   if (oldFrom < oldTo && newFrom < newTo) return change;
   return oldFrom > 0

@@ -3,11 +3,11 @@ import { addAbortListener } from 'node:events';
 import { newDeferred } from '../../machine/deferred.ts';
 import { EGRESS_LIMITS } from './limits.ts';
 import type { Pass } from './pass.ts';
-import type { Found, Resolver } from './reach.ts';
+import type { FoundAddress, Resolver } from './reach.ts';
 
-interface Running {
+interface RunningLookup {
   readonly pass: Pass;
-  readonly found: Promise<readonly Found[]>;
+  readonly found: Promise<readonly FoundAddress[]>;
   /** Resolves when another lookup may begin. */
   readonly ended: Promise<void>;
 }
@@ -18,14 +18,14 @@ interface Running {
  */
 export class Lookups {
   readonly #lookup: Resolver['lookup'];
-  readonly #running = new Map<string, Running>();
+  readonly #running = new Map<string, RunningLookup>();
 
   constructor({ lookup }: Pick<Resolver, 'lookup'>) {
     this.#lookup = lookup;
   }
 
   /** Shares a lookup of the same name that runs, and waits its turn. Rejects, and begins none, when the signal aborts. */
-  async find(host: string, pass: Pass, signal: AbortSignal): Promise<readonly Found[]> {
+  async find(host: string, pass: Pass, signal: AbortSignal): Promise<readonly FoundAddress[]> {
     const { promise: left, reject } = newDeferred<never>();
     left.catch(() => {});
     using _leaving = addAbortListener(signal, () => reject(signal.reason));
@@ -39,7 +39,7 @@ export class Lookups {
   }
 
   /** Undefined where too many run. */
-  #begin(host: string, pass: Pass): Running | undefined {
+  #begin(host: string, pass: Pass): RunningLookup | undefined {
     const all = [...this.#running.values()];
     const own = all.filter((one) => one.pass === pass);
     if (all.length >= EGRESS_LIMITS.maxLookups) return undefined;

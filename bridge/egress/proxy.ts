@@ -13,7 +13,7 @@ import type { Door } from '../sandbox/launch/door.ts';
 import { EGRESS_LIMITS } from './limits.ts';
 import { Lookups } from './lookups.ts';
 import { type HostGrant, Pass } from './pass.ts';
-import { addressesOf, type Found, pinnedTo, type Reach, type Resolver } from './reach.ts';
+import { addressesOf, type FoundAddress, pinnedTo, type Reach, type Resolver } from './reach.ts';
 
 /** The verdict on one connection. */
 export type HostVerdict =
@@ -133,7 +133,7 @@ export class HostProxy {
   async #open(
     { headers, socket }: IncomingMessage,
     target: HostPort | undefined,
-  ): Promise<Opened | Refusal> {
+  ): Promise<OpenedTarget | Refusal> {
     clearTimeout(this.#heads.get(socket));
     const pass = this.#passes.get(tokenIn(headers) ?? '');
     if (pass === undefined) return NO_PASS;
@@ -160,10 +160,10 @@ export class HostProxy {
   }
 }
 
-interface Opened {
+interface OpenedTarget {
   readonly pass: Pass;
   readonly target: HostPort;
-  readonly found: readonly Found[];
+  readonly found: readonly FoundAddress[];
 }
 
 interface Refusal {
@@ -213,7 +213,7 @@ function tokenIn({ 'proxy-authorization': credentials }: IncomingHttpHeaders): s
 /** Undefined where the host does not answer in time. */
 async function connected(
   { host, port }: HostPort,
-  found: readonly Found[],
+  found: readonly FoundAddress[],
   ended: AbortSignal,
 ): Promise<Socket | undefined> {
   const { promise, resolve } = newDeferred<boolean>();
@@ -243,7 +243,7 @@ function endWhenSilent(client: Duplex, upstream: Socket): void {
 interface Relayed {
   readonly target: HostPort;
   readonly path: string;
-  readonly found: readonly Found[];
+  readonly found: readonly FoundAddress[];
   readonly signal: AbortSignal;
 }
 

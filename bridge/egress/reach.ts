@@ -6,11 +6,11 @@ import { isLoopbackOrLinkLocal, isPublicAddress } from '../web/addresses.ts';
 
 /** How the proxy finds hosts; another one in tests. */
 export interface Resolver {
-  readonly lookup: (host: string) => Promise<readonly Found[]>;
+  readonly lookup: (host: string) => Promise<readonly FoundAddress[]>;
   readonly isPublic: (address: string) => boolean;
 }
 
-export interface Found {
+export interface FoundAddress {
   readonly address: string;
   readonly family: number;
 }
@@ -34,22 +34,22 @@ export async function addressesOf(
   { host }: HostPort,
   reach: Reach,
   { lookup, isPublic }: Resolver,
-): Promise<readonly Found[] | undefined> {
+): Promise<readonly FoundAddress[] | undefined> {
   const isOwnName = isAddress(host) || host === 'localhost';
   const found = isAddress(host) ? literal(host) : await lookup(host);
-  const isWithin = ({ address }: Found) =>
+  const isWithin = ({ address }: FoundAddress) =>
     reach === 'any' ? isOwnName || !isLoopbackOrLinkLocal(address) : isPublic(address);
   return found.length > 0 && found.every(isWithin) ? found : undefined;
 }
 
 /** Nothing for what only some systems read as an address. */
-function literal(host: string): readonly Found[] {
+function literal(host: string): readonly FoundAddress[] {
   const family = isIP(host);
   return family === 0 ? [] : [{ address: host, family }];
 }
 
 /** For a connection's options: answers with these addresses, whatever is asked. */
-export function pinnedTo(found: readonly Found[]): LookupFunction {
+export function pinnedTo(found: readonly FoundAddress[]): LookupFunction {
   return (_host, options, done) => {
     const [first] = found;
     if (first === undefined) return done(new Error('no address'), '', 0);

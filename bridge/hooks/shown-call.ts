@@ -41,7 +41,7 @@ export interface ShownCall {
 }
 
 /** A tool by the name that another program has for it. */
-interface Named {
+interface NamedCall {
   readonly name: string;
   readonly input: Readonly<Record<string, unknown>>;
 }
@@ -110,7 +110,7 @@ function commonOf({ callId, conversationId, root }: HookedCall) {
 }
 
 /** Claude Code has no tools that delete or move a file: it runs commands. */
-function asClaude({ tool, args, origin, root }: HookedCall): Named {
+function asClaude({ tool, args, origin, root }: HookedCall): NamedCall {
   if (origin) return { name: `mcp__${origin.server}__${origin.tool}`, input: args };
   const at = (path: unknown) => absolute(root, String(path ?? '.'));
   const made = CLAUDE[tool]?.(args, at);

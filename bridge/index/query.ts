@@ -36,7 +36,7 @@ interface Term {
 type Evidence = number[];
 
 /** What the chunks of one file say together. */
-interface FoundFile {
+interface FileEvidence {
   readonly path: string;
   /** A factor by the file's kind and length. */
   readonly weight: number;
@@ -46,9 +46,9 @@ interface FoundFile {
 }
 
 /** What was found; null for a file that does not count. */
-interface Found {
+interface FoundEvidence {
   readonly chunks: ReadonlyMap<ChunkId, Evidence>;
-  readonly files: ReadonlyMap<number, FoundFile | null>;
+  readonly files: ReadonlyMap<number, FileEvidence | null>;
 }
 
 /**
@@ -79,14 +79,14 @@ export function rank(store: Store, query: Query): Ranking {
       chunks.set(id, evidence);
     }
   }
-  const found: Found = { chunks, files: filesOf(chunks, query) };
+  const found: FoundEvidence = { chunks, files: filesOf(chunks, query) };
   const named = noteNames(best(found, INDEX_LIMITS.maxNamed), terms);
   const leaders = noteCommon(best(named, query.limit), common, store);
   return scored(leaders, query.limit);
 }
 
 /** Adds what the names of the files say. */
-function noteNames(found: Found, terms: readonly Term[]): Found {
+function noteNames(found: FoundEvidence, terms: readonly Term[]): FoundEvidence {
   for (const file of found.files.values()) {
     if (file) file.named = evidenceOfPath(file.path, terms);
   }
@@ -106,7 +106,7 @@ function evidenceOfPath(path: string, terms: readonly Term[]): number {
 }
 
 /** Adds what words say that are everywhere. */
-function noteCommon(found: Found, common: readonly Term[], store: Store): Found {
+function noteCommon(found: FoundEvidence, common: readonly Term[], store: Store): FoundEvidence {
   for (const [chunk, evidence] of found.chunks) {
     const whole = found.files.get(fileOf(chunk))?.whole;
     for (const { concept, word, weight } of common) {
@@ -147,8 +147,8 @@ function divide(terms: readonly Term[]): { selective: Term[]; common: Term[] } {
 function filesOf(
   chunks: ReadonlyMap<ChunkId, Evidence>,
   { question, fileWith }: Query,
-): Map<number, FoundFile | null> {
-  const files = new Map<number, FoundFile | null>();
+): Map<number, FileEvidence | null> {
+  const files = new Map<number, FileEvidence | null>();
   for (const [chunk, evidence] of chunks) {
     const id = fileOf(chunk);
     const known = files.get(id);
@@ -162,14 +162,18 @@ function filesOf(
   return files;
 }
 
-function newFile({ path, kind, bytes }: RankedFile, question: string, first: Evidence): FoundFile {
+function newFile(
+  { path, kind, bytes }: RankedFile,
+  question: string,
+  first: Evidence,
+): FileEvidence {
   const length = Math.log(1 + bytes / INDEX_LIMITS.maxChunkChars);
   const weight = weightOfKind(kind, question) / (1 + LENGTH_WEIGHT * length);
   return { path, weight, whole: first.slice(), named: 0 };
 }
 
 /** The best chunks, and their files. */
-function best(found: Found, limit: number): Found {
+function best(found: FoundEvidence, limit: number): FoundEvidence {
   const ids = scored(found, limit).map(([chunk]) => chunk);
   return {
     chunks: new Map(ids.map((id) => [id, found.chunks.get(id) ?? []])),
@@ -177,7 +181,7 @@ function best(found: Found, limit: number): Found {
   };
 }
 
-function scored({ chunks, files }: Found, limit: number): Ranking {
+function scored({ chunks, files }: FoundEvidence, limit: number): Ranking {
   const bonuses = new Map([...files].map(([id, file]) => [id, file && bonusOf(file)]));
   const scores: (readonly [ChunkId, number])[] = [];
   for (const [chunk, evidence] of chunks) {
@@ -196,7 +200,7 @@ function leastOf(scores: Ranking, limit: number): number {
   return all.sort().at(-limit) ?? Number.NEGATIVE_INFINITY;
 }
 
-function bonusOf({ whole, named }: FoundFile): number {
+function bonusOf({ whole, named }: FileEvidence): number {
   return FILE_WEIGHT * sumOf(whole) + named;
 }
 

@@ -6,7 +6,7 @@ import type { IndexNews, IndexOrder, IndexTask, IndexWork } from './messages.ts'
 
 type Deferred = ReturnType<typeof newDeferred<unknown>>;
 
-interface Running {
+interface RunningThread {
   readonly worker: Worker;
   readonly open: Map<number, { readonly deferred: Deferred; readonly onProgress: OnProgress }>;
   /** Rejects where the index cannot be opened. */
@@ -17,7 +17,7 @@ type OnProgress = (done: number, of: number) => void;
 
 export class IndexThread {
   readonly #place: { readonly path: string; readonly root: string };
-  #running: Running | undefined;
+  #running: RunningThread | undefined;
   #idle: NodeJS.Timeout | undefined;
   #lastId = 0;
   /** A thread that died may have died of the parser. */
@@ -51,14 +51,14 @@ export class IndexThread {
     await this.#running?.worker.terminate();
   }
 
-  #start(): Running {
+  #start(): RunningThread {
     const worker = new Worker(new URL(WORKER, import.meta.url), {
       env: {},
       execArgv: [],
       resourceLimits: { maxOldGenerationSizeMb: INDEX_LIMITS.maxHeapMb },
     });
     worker.unref(); // A search or an update never keeps the bridge alive.
-    const running: Running = { worker, open: new Map(), ready: Promise.resolve() };
+    const running: RunningThread = { worker, open: new Map(), ready: Promise.resolve() };
     const fail = (error: Error) => {
       for (const { deferred } of running.open.values()) deferred.reject(error);
       running.open.clear();
@@ -79,20 +79,20 @@ export class IndexThread {
     return running;
   }
 
-  #drop(running: Running): void {
+  #drop(running: RunningThread): void {
     if (this.#running !== running) return;
     this.#running = undefined;
     void running.worker.terminate();
   }
 
-  #rest(running: Running): void {
+  #rest(running: RunningThread): void {
     clearTimeout(this.#idle);
     this.#idle = setTimeout(() => this.#drop(running), INDEX_LIMITS.idleMs).unref();
   }
 }
 
 async function send(
-  { worker, open }: Running,
+  { worker, open }: RunningThread,
   id: number,
   order: Pick<IndexOrder, 'task' | 'ask'>,
   onProgress: OnProgress,
@@ -103,7 +103,7 @@ async function send(
   return await deferred.promise;
 }
 
-function receive({ open }: Running, news: IndexNews): void {
+function receive({ open }: RunningThread, news: IndexNews): void {
   const waiting = open.get(news.id);
   if (news.state === 'progress') return waiting?.onProgress(news.done, news.of);
   open.delete(news.id);

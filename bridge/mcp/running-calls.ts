@@ -12,14 +12,14 @@ import type { CallOptions, Connection } from './transport/connection.ts';
 /** A request to the server. It ends with the signal of its options. */
 export type CallWork = (connection: Connection, options: CallOptions) => Promise<ToolResult>;
 
-interface RunningCall {
+interface RunningMcpCall {
   readonly context: ToolContext;
   readonly clock: CallClock;
 }
 
 /** Of one server. */
 export class RunningCalls {
-  readonly #calls = new Set<RunningCall>();
+  readonly #calls = new Set<RunningMcpCall>();
 
   /**
    * `timeoutMs` is the time without progress. Rejects as the work does, with a {@link CallFailure} after that time, and

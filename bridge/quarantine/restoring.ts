@@ -12,7 +12,7 @@ import { readKnown, writeKnown } from './known.ts';
 import { QUARANTINE_LIMITS } from './limits.ts';
 import { moveToFree, type Spot } from './moving.ts';
 import { whatStarts } from './put-away.ts';
-import { type Item, openThings, removeRecord, type StoredManifest } from './store.ts';
+import { openThings, type QuarantinedItem, removeRecord, type StoredManifest } from './store.ts';
 
 /** The outcome for one thing. */
 export type Restored =
@@ -21,7 +21,7 @@ export type Restored =
 
 /** A thing that is still in the record. A thing is missing after an interrupted move or a restore. */
 export interface KeptThing {
-  readonly item: Item;
+  readonly item: QuarantinedItem;
   /** What the thing would start in its old place, examined now: a command that still ran may have changed it. */
   readonly what: readonly string[];
 }
@@ -65,7 +65,7 @@ export async function restoreRecord(
 }
 
 /** Undefined when the thing is back, else the reason why not. */
-async function restore(from: Spot, item: Item): Promise<string | undefined> {
+async function restore(from: Spot, item: QuarantinedItem): Promise<string | undefined> {
   try {
     await using folder = await HeldFolder.open(posix.dirname(item.from));
     const to = { folder, name: posix.basename(item.from) };

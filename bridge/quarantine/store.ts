@@ -22,7 +22,7 @@ const Item = z.object({
   /** The text of the replacement file. */
   replacement: z.string().optional(),
 });
-export type Item = z.infer<typeof Item>;
+export type QuarantinedItem = z.infer<typeof Item>;
 
 const Manifest = z.object({
   version: z.literal(1),
@@ -60,7 +60,7 @@ export class QuarantineRecord {
 
   /** Writes down the things that are about to be moved. Returns their names in {@link things}. */
   plan(
-    items: readonly Omit<Item, 'stored'>[],
+    items: readonly Omit<QuarantinedItem, 'stored'>[],
     { isDurable = true }: { isDurable?: boolean } = {},
   ): readonly string[] {
     if (this.#planned === 0) {
@@ -84,7 +84,7 @@ export class QuarantineRecord {
 
 /** A record as it lies in the state folder. */
 export interface StoredManifest extends Manifest {
-  readonly items: readonly Item[];
+  readonly items: readonly QuarantinedItem[];
   /** Absolute. */
   readonly folder: string;
 }

@@ -117,7 +117,7 @@ const SKILL_FILE = 'SKILL.md';
 
 type Top = Pick<SkillFolder, 'workspace' | 'folder'>;
 
-interface Found {
+interface FoundPlace {
   readonly path: string;
   readonly name: string;
 }
@@ -145,7 +145,7 @@ async function openOwners(folder: string): Promise<Workspace | undefined> {
  * Claude Code looks into the folders of its place alone; others look further down. A skill has no skills in it. Each link
  * counts: reading it shows where it leads.
  */
-async function skillFiles(top: Top, { family }: SkillPlace): Promise<Found[]> {
+async function skillFiles(top: Top, { family }: SkillPlace): Promise<FoundPlace[]> {
   const depth = family === 'claude' ? 1 : SKILL_LIMITS.maxDepth;
   const folders = [''];
   const found: string[] = [];
@@ -167,7 +167,7 @@ async function skillFiles(top: Top, { family }: SkillPlace): Promise<Found[]> {
 }
 
 /** `a/b.md` is the command `a:b`. */
-async function commandFiles(top: Top): Promise<Found[]> {
+async function commandFiles(top: Top): Promise<FoundPlace[]> {
   const paths = await listBelow(top, SKILL_LIMITS.maxDepth);
   return paths
     .filter((path) => path.endsWith('.md'))

@@ -31,14 +31,14 @@ export function readImageHeader(bytes: Uint8Array): ImageHeader | null {
   return { mimeType, kind, size: sizeWithin(bytes, sizeOf) };
 }
 
-interface Format extends Omit<ImageHeader, 'size'> {
+interface ImageFormat extends Omit<ImageHeader, 'size'> {
   /** What every file of the format has, at which byte. */
   readonly marks: readonly { readonly at: number; readonly text: string }[];
   /** Throws a RangeError for a file that ends too soon. */
   readonly sizeOf: (view: DataView) => ImageSize | null;
 }
 
-const FORMATS: readonly Format[] = [
+const FORMATS: readonly ImageFormat[] = [
   {
     ...{ mimeType: 'image/png', kind: 'PNG' },
     marks: [{ at: 0, text: '\x89PNG\r\n\x1a\n' }],
@@ -105,7 +105,7 @@ function sizeOfWebp(view: DataView): ImageSize | null {
   }
 }
 
-function sizeWithin(bytes: Uint8Array, sizeOf: Format['sizeOf']): ImageSize | null {
+function sizeWithin(bytes: Uint8Array, sizeOf: ImageFormat['sizeOf']): ImageSize | null {
   try {
     const size = sizeOf(new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength));
     return size !== null && size.width > 0 && size.height > 0 ? size : null;

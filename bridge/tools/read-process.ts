@@ -10,7 +10,7 @@ import type { KnownProcess, ProcessBook } from '../terminal/process-book.ts';
 import { type ArgumentsOf, type BridgeTool, doing, type ToolContext } from './executor.ts';
 import { describeProcess, processOf, toPage } from './process-report.ts';
 
-type ReadCall = ArgumentsOf<typeof readProcess>;
+type ReadProcessCall = ArgumentsOf<typeof readProcess>;
 
 /** Rules match the command line of the process. */
 export function createReadProcess(book: ProcessBook): BridgeTool {
@@ -26,7 +26,7 @@ export function createReadProcess(book: ProcessBook): BridgeTool {
 }
 
 async function execute(
-  args: ReadCall,
+  args: ReadProcessCall,
   book: ProcessBook,
   { conversationId, signal }: ToolContext,
 ): Promise<ToolResult> {
@@ -48,7 +48,7 @@ function toList(processes: readonly KnownProcess[]): ToolResult {
 async function waitFor(
   process: KnownProcess,
   cursor: number,
-  { pattern, timeout }: ReadCall,
+  { pattern, timeout }: ReadProcessCall,
   signal: AbortSignal,
 ): Promise<string | undefined> {
   if (pattern === undefined && timeout === undefined) return undefined;

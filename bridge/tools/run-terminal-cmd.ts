@@ -77,14 +77,17 @@ export function createRunTerminalCmd(machine: CommandMachine): BridgeTool {
 }
 
 /** One call with the session that it began with. What is judged, shown and run is the same line. */
-interface Work extends CommandMachine {
+interface CommandWork extends CommandMachine {
   readonly args: CommandCall;
   readonly session: ShellSession;
   readonly line: string;
   readonly sessions: ShellSessions;
 }
 
-async function propose(work: Work, { places: [place], workspace }: ToolContext): Promise<Proposed> {
+async function propose(
+  work: CommandWork,
+  { places: [place], workspace }: ToolContext,
+): Promise<Proposed> {
   await assertFolder(place);
   assertNoNul(work.args);
   return {
@@ -93,7 +96,7 @@ async function propose(work: Work, { places: [place], workspace }: ToolContext):
   };
 }
 
-function toProposal(work: Work, folder: string): Proposal {
+function toProposal(work: CommandWork, folder: string): Proposal {
   const { args, line, confinement, egress } = work;
   const { is_background: background = false } = args;
   const hosts = hostsWanted(args, egress !== undefined);
@@ -109,7 +112,7 @@ function toProposal(work: Work, folder: string): Proposal {
   };
 }
 
-function isHeld({ args: { permissions = [] }, confinement }: Work): boolean {
+function isHeld({ args: { permissions = [] }, confinement }: CommandWork): boolean {
   return confinement.kind !== 'none' && !permissions.includes('all');
 }
 
@@ -117,7 +120,7 @@ function timeoutOf({ timeout = COMMAND_LIMITS.defaultTimeoutMs }: CommandCall): 
   return timeout;
 }
 
-async function carryOut(work: Work, context: ToolContext): Promise<ToolResult> {
+async function carryOut(work: CommandWork, context: ToolContext): Promise<ToolResult> {
   const { args, line, confinement, guard } = work;
   const { command } = args;
   const { conversationId, signal } = context;
@@ -150,13 +153,13 @@ async function carryOut(work: Work, context: ToolContext): Promise<ToolResult> {
 }
 
 /** What a command's request says of the network: `network` among the permissions is the whole one. */
-type Network = Pick<CommandRequest, 'permissions' | 'hosts' | 'variables'>;
+type CommandNetwork = Pick<CommandRequest, 'permissions' | 'hosts' | 'variables'>;
 
 /** Starts a command with what it may reach. Its pass is the caller's once it has started. */
 async function inNetwork<Started extends object>(
-  { args, confinement, egress }: Work,
+  { args, confinement, egress }: CommandWork,
   conversationId: string,
-  begin: (network: Network) => Promise<Started>,
+  begin: (network: CommandNetwork) => Promise<Started>,
 ): Promise<Started & { readonly pass: Pass | undefined }> {
   const hosts = hostsWanted(args, egress !== undefined);
   const permissions = permissionsWanted(args);
@@ -187,7 +190,7 @@ function endWith({ end }: BackgroundOutcome, pass: Pass | undefined): void {
 
 /** Hands on what the command has left. Returns sentences on what it ran with, and on what has changed. */
 async function sessionAfter(
-  { args, session, sessions }: Work,
+  { args, session, sessions }: CommandWork,
   { shell }: BackgroundOutcome,
   { conversationId, places: [place], workspace }: ToolContext,
 ): Promise<readonly string[]> {
@@ -256,16 +259,16 @@ async function leftBehind(
 }
 
 /** What became of a command, and its handle if it has one. */
-interface Run {
+interface CommandRun {
   readonly outcome: BackgroundOutcome;
   readonly process?: KnownProcess;
 }
 
 async function run(
-  work: Work,
+  work: CommandWork,
   { launch, openDialer }: PreparedCommand,
   { onOutput, signal, places: [{ name: folder }], conversationId }: ToolContext,
-): Promise<Run> {
+): Promise<CommandRun> {
   const { args, line, background } = work;
   const { command: title, hosts = [] } = args;
   const permissions = permissionsWanted(args);

@@ -118,15 +118,15 @@ function isWebAddress(url: string): boolean {
   );
 }
 
-interface Question {
+interface SearchQuestion {
   readonly base: string | undefined;
   readonly query: string;
   readonly count: number;
   readonly key: string | undefined;
 }
 
-interface Shape {
-  readonly request: (question: Question) => RequestInit & { readonly url: string };
+interface ServiceShape {
+  readonly request: (question: SearchQuestion) => RequestInit & { readonly url: string };
   /** Throws a {@link ToolFailure} for another form. */
   readonly results: (answer: unknown) => SearchResult[];
 }
@@ -166,7 +166,7 @@ const SHAPES = {
     }),
     results: (answer) => listed(Listed.safeParse(answer).data?.results),
   },
-} satisfies Record<string, Shape>;
+} satisfies Record<string, ServiceShape>;
 
 function address(base: string, fields: Record<string, string>): string {
   const url = new URL(base);

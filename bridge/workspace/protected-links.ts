@@ -8,7 +8,7 @@ import { type ClosedEntries, WorkspaceScan } from '../sandbox/view/scan.ts';
 export class ProtectedLinks {
   readonly #root: string;
   #scan: WorkspaceScan | undefined;
-  #looking: Promise<Look | undefined> = Promise.resolve(undefined);
+  #looking: Promise<LinkLook | undefined> = Promise.resolve(undefined);
 
   constructor(root: string) {
     this.#root = root;
@@ -26,7 +26,7 @@ export class ProtectedLinks {
   /** Where no file system shows what has changed, a look at a large workspace takes seconds: it serves for a while. */
   async #look(): Promise<readonly ProtectedLink[]> {
     const workspace = fromText(this.#root);
-    const look = async (before: Look | undefined): Promise<Look> => {
+    const look = async (before: LinkLook | undefined): Promise<LinkLook> => {
       if (before !== undefined && performance.now() < before.untilMs) return before;
       this.#scan ??= new WorkspaceScan(workspace);
       const startMs = performance.now();
@@ -41,7 +41,7 @@ export class ProtectedLinks {
   }
 }
 
-interface Look {
+interface LinkLook {
   readonly found: ClosedEntries;
   /** Until when it is not repeated, as `performance.now` has it. */
   readonly untilMs: number;

@@ -20,7 +20,10 @@ import { shortLine } from '../terminal/short-line.ts';
 import { ACP_LIMITS } from './limits.ts';
 
 /** What of a tool call can change. */
-type Shown = Pick<ToolCall, 'title' | 'kind' | 'status' | 'content' | 'locations' | 'rawInput'>;
+type ShownState = Pick<
+  ToolCall,
+  'title' | 'kind' | 'status' | 'content' | 'locations' | 'rawInput'
+>;
 
 /** One name for a document in all of a session. */
 export function toolCallIdOf(responseId: string, documentId: string): string {
@@ -28,7 +31,7 @@ export function toolCallIdOf(responseId: string, documentId: string): string {
 }
 
 /** Undefined for documents that are no call, and for a call whose subject is not known yet. */
-export function shownCall(document: Document, folder: string): Shown | undefined {
+export function shownCall(document: Document, folder: string): ShownState | undefined {
   switch (document.type) {
     case 'file_edit':
       return editOf(document, folder);
@@ -41,7 +44,7 @@ export function shownCall(document: Document, folder: string): Shown | undefined
   }
 }
 
-function editOf(document: Document, folder: string): Shown | undefined {
+function editOf(document: Document, folder: string): ShownState | undefined {
   const { filePath, newPath, operation } = document.metadata;
   if (typeof filePath !== 'string') return undefined;
   const path = posix.join(folder, filePath);
@@ -78,7 +81,7 @@ function diffOf(path: string, { oldString, newString }: Diff, operation: unknown
   return { type: 'diff', path, oldText, newText: newString };
 }
 
-function commandOf(document: Document): Shown | undefined {
+function commandOf(document: Document): ShownState | undefined {
   const { command, exitCode, duration_ms: durationMs, output, result } = document.metadata;
   if (typeof command !== 'string') return undefined;
   const failed = typeof exitCode === 'number' && exitCode !== 0 && result === undefined;
@@ -93,7 +96,7 @@ function commandOf(document: Document): Shown | undefined {
   };
 }
 
-function callOf(document: Document): Shown | undefined {
+function callOf(document: Document): ShownState | undefined {
   const { toolName, arguments: given, result } = document.metadata;
   if (typeof toolName !== 'string' || given === undefined) return undefined;
   const outcome = ToolOutcome.safeParse(result).data;
@@ -181,7 +184,7 @@ function wholeText(text: string): ToolCallContent[] {
 }
 
 /** All that a yes signs, never cut, as a waiting call. What an editor's diff would hide is written out. */
-export function proposedCall(proposal: Proposal, folder: string): Shown {
+export function proposedCall(proposal: Proposal, folder: string): ShownState {
   const path = proposal.kind === 'edit' ? posix.join(folder, proposal.path) : undefined;
   const diffs = path !== undefined && isPlain(proposal) ? diffsIn(proposal, path) : [];
   const lines = describeProposal(proposal);

@@ -21,7 +21,7 @@ import { type Chat, sayUnlessCounted } from './chat.ts';
  */
 export async function askApproval(
   chat: ApprovalDesk,
-  question: AskedApproval,
+  question: ApprovalAsk,
   signal: AbortSignal,
   onAnswer: () => void = () => {},
 ): Promise<'sent' | 'refused' | 'open'> {
@@ -41,14 +41,14 @@ export async function askApproval(
 /** Where the person is asked, and what signs. */
 export type ApprovalDesk = Pick<Chat, 'client' | 'device' | 'terminal' | 'conversationId' | 'own'>;
 
-type AskedApproval = Pick<
+type ApprovalAsk = Pick<
   ApprovalEvent,
   'callId' | 'bridgeId' | 'nonce' | 'proposal' | 'newText' | 'lasting'
 >;
 
 async function askUntilClear(
   chat: ApprovalDesk,
-  question: AskedApproval,
+  question: ApprovalAsk,
   signal: AbortSignal,
 ): Promise<ApprovalReply | undefined> {
   const { terminal } = chat;
@@ -89,7 +89,7 @@ async function askUntilClear(
 /** How a yes can last here: undefined where only a yes for once counts. The bridge of this folder always takes `always`. */
 export function lastingOf(
   { own }: Pick<ApprovalDesk, 'own'>,
-  { proposal, lasting, bridgeId }: Pick<AskedApproval, 'proposal' | 'lasting' | 'bridgeId'>,
+  { proposal, lasting, bridgeId }: Pick<ApprovalAsk, 'proposal' | 'lasting' | 'bridgeId'>,
 ): Lasting | undefined {
   const pattern = narrowPattern(proposal, lasting);
   const always = own?.bridgeId === bridgeId || lasting?.always === true;
@@ -98,7 +98,7 @@ export function lastingOf(
 
 /** The proposed file; undefined where it is not known, or where the server has sent another one. */
 async function changeable(
-  proposal: AskedApproval['proposal'],
+  proposal: ApprovalAsk['proposal'],
   newText: string | undefined,
 ): Promise<{ readonly path: string; readonly text: string } | undefined> {
   if (proposal.kind !== 'edit' || newText === undefined) return undefined;
@@ -108,7 +108,7 @@ async function changeable(
 /** Sends the answer to this very question. A yes needs the device; a no does not. Rejects with a ClientError. */
 export async function sendReply(
   { client, conversationId = '' }: Pick<ApprovalDesk, 'client' | 'conversationId'>,
-  question: Omit<AskedApproval, 'newText' | 'lasting'>,
+  question: Omit<ApprovalAsk, 'newText' | 'lasting'>,
   { decision, message, ...choice }: ApprovalReply,
   device: Device | null,
 ): Promise<void> {

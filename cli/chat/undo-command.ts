@@ -89,7 +89,7 @@ export async function undo(
   return EXIT_CODES[await runUndo(chat, { ...wanted, digest: report.digest })];
 }
 
-interface Look {
+interface UndoLook {
   readonly end: TurnEnd;
   /** Undefined unless the preview is whole. */
   readonly report: UndoReport | undefined;
@@ -98,7 +98,7 @@ interface Look {
 }
 
 /** Shows what an undo would do. */
-async function look(chat: Chat, wanted: UndoInput): Promise<Look> {
+async function look(chat: Chat, wanted: UndoInput): Promise<UndoLook> {
   const preview = newUndoPreview();
   const onEvent = (event: StreamEvent) => seeUndo(preview, event);
   const end = await runUndo({ ...chat, onEvent }, { ...wanted, preview: true });
@@ -107,7 +107,7 @@ async function look(chat: Chat, wanted: UndoInput): Promise<Look> {
 }
 
 /** Looks without showing the failed response that says that nothing was changed since: for a fork, nothing failed. */
-async function lookSince(chat: Chat, id: string): Promise<Look> {
+async function lookSince(chat: Chat, id: string): Promise<UndoLook> {
   const { terminal } = chat;
   const held: (() => void)[] = [];
   const holding: typeof terminal = {

@@ -34,23 +34,25 @@ export function registerChanges(group: Command): void {
     .command('fork <id> <response-id>')
     .description('Copy a conversation, up to the end of this response, into a new one');
   fork.option('--files', 'take back what later responses changed in files, after a preview', false);
-  addTargetOptions(fork).action(async (id: string, responseId: string, options: ForkOptions) => {
-    const from = [parseConversationId(id), parseResponseId(responseId)] as const;
-    if (options.files) {
-      const terminal = openTerminal(process, process.env);
-      if (!terminal.isInteractive) throw new UsageError('--files asks at a terminal.');
-      const settings = { ...options, mode: 'agent', reasoning: false, json: false };
-      const chat = await openChat({ ...settings, conversation: from[0] }, terminal);
-      process.exitCode = await forkWithFiles(chat, from[1]);
-      return;
-    }
-    const client = createClient(await findTarget(options));
-    const { conversationId } = await client.forkConversation(...from);
-    process.stdout.write(`${conversationId}\n`);
-  });
+  addTargetOptions(fork).action(
+    async (id: string, responseId: string, options: ForkCommandOptions) => {
+      const from = [parseConversationId(id), parseResponseId(responseId)] as const;
+      if (options.files) {
+        const terminal = openTerminal(process, process.env);
+        if (!terminal.isInteractive) throw new UsageError('--files asks at a terminal.');
+        const settings = { ...options, mode: 'agent', reasoning: false, json: false };
+        const chat = await openChat({ ...settings, conversation: from[0] }, terminal);
+        process.exitCode = await forkWithFiles(chat, from[1]);
+        return;
+      }
+      const client = createClient(await findTarget(options));
+      const { conversationId } = await client.forkConversation(...from);
+      process.stdout.write(`${conversationId}\n`);
+    },
+  );
 }
 
-interface ForkOptions extends TargetOptions {
+interface ForkCommandOptions extends TargetOptions {
   readonly files: boolean;
 }
 

@@ -12,7 +12,7 @@ import { jsonLine, openTerminal, type Terminal } from '../terminal/terminal.ts';
 import { wholeNumber } from '../terminal/whole-number.ts';
 import { registerChanges, registerDelete } from './changes.ts';
 
-interface ListOptions extends TargetOptions {
+interface ConversationListOptions extends TargetOptions {
   readonly search?: string;
   readonly archived: boolean;
   readonly limit: number;
@@ -42,7 +42,7 @@ export function registerConversations(program: Command): void {
     )
     .addOption(new Option('--all', 'list all of them').conflicts('limit'))
     .option('--json', 'print each conversation as a line of JSON', false);
-  addTargetOptions(list).action(async (options: ListOptions) => {
+  addTargetOptions(list).action(async (options: ConversationListOptions) => {
     const client = createClient(await findTarget(options));
     const terminal = openTerminal(process, process.env, { machine: options.json });
     await listConversations(client, terminal, options);
@@ -55,7 +55,7 @@ export function registerConversations(program: Command): void {
 async function listConversations(
   client: Client,
   terminal: Terminal,
-  options: ListOptions,
+  options: ConversationListOptions,
 ): Promise<void> {
   const { columns, paint } = terminal;
   const folders = columns === undefined || options.json ? undefined : await foldersOf(client);
@@ -84,7 +84,7 @@ function rowOf(info: ConversationInfo, folders: ReadonlyMap<string, string>): Li
 
 async function* conversations(
   client: Client,
-  { search, archived, all, limit }: ListOptions,
+  { search, archived, all, limit }: ConversationListOptions,
 ): AsyncGenerator<ConversationInfo, void, undefined> {
   let left = all ? Number.POSITIVE_INFINITY : limit;
   const readPage = (cursor: string | undefined) => {

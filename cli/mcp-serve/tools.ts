@@ -19,7 +19,7 @@ export interface ToolDesk extends Pick<Chat, 'client' | 'bridgeId'> {
 }
 
 /** What a client reads of a tool. */
-interface ToolFacts<Input extends z.ZodObject = z.ZodObject> {
+interface ServedTool<Input extends z.ZodObject = z.ZodObject> {
   readonly name: string;
   readonly title: string;
   /** For the model. */
@@ -28,7 +28,7 @@ interface ToolFacts<Input extends z.ZodObject = z.ZodObject> {
   readonly isReading: boolean;
 }
 
-export interface AgentTool extends ToolFacts {
+export interface AgentTool extends ServedTool {
   /** Resolves to text for a model. @throws {z.ZodError} for arguments that are not those of `input`. */
   call(given: unknown, desk: ToolDesk): Promise<string>;
 }
@@ -36,7 +36,7 @@ export interface AgentTool extends ToolFacts {
 function tool<Input extends z.ZodObject>({
   run,
   ...facts
-}: ToolFacts<Input> & {
+}: ServedTool<Input> & {
   run(args: z.infer<Input>, desk: ToolDesk): Promise<string>;
 }): AgentTool {
   return { ...facts, call: (given, desk) => run(facts.input.parse(given), desk) };

@@ -11,7 +11,7 @@ import { addTargetOptions, findTarget, type TargetOptions } from '../target/targ
 import { jsonLine, openTerminal } from '../terminal/terminal.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 
-interface ListOptions extends TargetOptions, OperatorOptions {
+interface InvitationListOptions extends TargetOptions, OperatorOptions {
   readonly operator: boolean;
 }
 
@@ -40,14 +40,14 @@ function addOptions(command: Command): Command {
   return addTargetOptions(command);
 }
 
-async function listAll({ json, ...options }: ListOptions & { readonly json: boolean }) {
+async function listAll({ json, ...options }: InvitationListOptions & { readonly json: boolean }) {
   const { items } = await readAll(options);
   const terminal = openTerminal(process, process.env, { machine: json });
   for (const item of items) terminal.writeOut(json ? jsonLine(item) : `${lineOf(item)}\n`);
   if (items.length === 0 && !json) terminal.write('No invitation waits for a device.\n');
 }
 
-async function readAll({ operator, ...options }: ListOptions): Promise<InvitationList> {
+async function readAll({ operator, ...options }: InvitationListOptions): Promise<InvitationList> {
   if (!operator) return await createClient(await findTarget(options)).listInvitations();
   const operate = await findOperated(options);
   return await operate(InvitationList, 'operator/invitations');
@@ -59,7 +59,10 @@ function lineOf({ id, account, by, created, expires }: PendingInvitation): strin
   return cells.map((cell) => printableLine(cell, SESSION_LIMITS.maxAccountChars)).join('  ');
 }
 
-async function revokeOne(id: string, { operator, ...options }: ListOptions): Promise<void> {
+async function revokeOne(
+  id: string,
+  { operator, ...options }: InvitationListOptions,
+): Promise<void> {
   if (!InvitationId.safeParse(id).success) {
     throw new UsageError(
       'The id of an invitation begins with inv_: "invitations list" shows the ids.',

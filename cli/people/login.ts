@@ -138,11 +138,15 @@ async function readStdin(): Promise<string> {
   return text;
 }
 
-type Server = Parameters<typeof enter>[0];
-type Holder = Parameters<typeof enter>[2];
+type LoginServer = Parameters<typeof enter>[0];
+type LoginHolder = Parameters<typeof enter>[2];
 
 /** Begins a login and shows how a person lets this machine in. Returns the secret that waits for them. */
-async function showCode(server: Server, holder: Holder, signer: SessionSigner): Promise<string> {
+async function showCode(
+  server: LoginServer,
+  holder: LoginHolder,
+  signer: SessionSigner,
+): Promise<string> {
   const { secret, code, expires } = await beginLogin(server, holder, signer);
   openTerminal(process, process.env).write(
     `Code         ${shortLine(code)}\n` +
@@ -154,7 +158,7 @@ async function showCode(server: Server, holder: Holder, signer: SessionSigner): 
 }
 
 interface Entering {
-  readonly holder: Holder;
+  readonly holder: LoginHolder;
   readonly signer: SessionSigner;
   /** Whether the server has answered this login before: then it may come back. */
   readonly hasAnswered: boolean;
@@ -162,7 +166,7 @@ interface Entering {
 
 /** Until the person has decided, and across a connection that is lost on the way: the same key may ask again. */
 async function enterPatiently(
-  server: Server,
+  server: LoginServer,
   secret: string,
   { holder, signer, hasAnswered: wasThere }: Entering,
 ) {

@@ -51,12 +51,12 @@ export function writeTodosEvent({ pen, shown, event, place, paint }: Drawing): v
   for (const line of lines) pen.write(`${line}\n`);
 }
 
-type Metadata = Shown['metadata'];
+type ShownMetadata = Shown['metadata'];
 
 /** One line for each todo that a `todo_update` changes. `earlier` are documents that may say what it is about. */
 export function changedTodoLines(
-  metadata: Metadata,
-  earlier: readonly { readonly metadata: Metadata }[],
+  metadata: ShownMetadata,
+  earlier: readonly { readonly metadata: ShownMetadata }[],
   paint: Paint,
 ): string[] {
   const { todos = [] } = TodoUpdateMetadata.safeParse(metadata).data ?? {};
@@ -68,7 +68,7 @@ export function changedTodoLines(
   });
 }
 
-function contentsOf({ metadata }: { readonly metadata: Metadata }): [string, string][] {
+function contentsOf({ metadata }: { readonly metadata: ShownMetadata }): [string, string][] {
   const { todos = [] } = TodoUpdateMetadata.safeParse(metadata).data ?? {};
   return todos.flatMap(({ id, content }) => (content === undefined ? [] : [[id, content]]));
 }

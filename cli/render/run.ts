@@ -15,10 +15,14 @@ import type { Paint } from '../terminal/paint.ts';
 import { shortLine } from '../terminal/short-line.ts';
 import type { Pen } from './pen.ts';
 
-type Event<Type extends StreamEvent['type']> = Extract<StreamEvent, { type: Type }>;
+type StreamEventOf<Type extends StreamEvent['type']> = Extract<StreamEvent, { type: Type }>;
 
 /** Shows the whole proposal, uncut: it is what a device signs. */
-export function writeApproval(pen: Pen, event: Event<'approval_request'>, paint: Paint): void {
+export function writeApproval(
+  pen: Pen,
+  event: StreamEventOf<'approval_request'>,
+  paint: Paint,
+): void {
   pen.gap();
   const { proposal, reason } = event;
   const asks = `${inPlainSight(proposal.tool).replaceAll('\n', ' ')} needs your approval:`;
@@ -26,7 +30,11 @@ export function writeApproval(pen: Pen, event: Event<'approval_request'>, paint:
   for (const line of describeProposal(proposal)) pen.write(`${line}\n`);
 }
 
-export function writeResolved(pen: Pen, event: Event<'approval_resolved'>, paint: Paint): void {
+export function writeResolved(
+  pen: Pen,
+  event: StreamEventOf<'approval_resolved'>,
+  paint: Paint,
+): void {
   pen.line();
   const message = event.message === undefined ? '' : `: ${printable(event.message)}`;
   const words = `${answerWords(event)}${message.replaceAll('\n', ' ')}`;
@@ -38,7 +46,7 @@ export function answerWords({
   decision,
   scope,
   by,
-}: Pick<Event<'approval_resolved'>, 'decision' | 'scope' | 'by'>): string {
+}: Pick<StreamEventOf<'approval_resolved'>, 'decision' | 'scope' | 'by'>): string {
   return `${DECISIONS[scope ?? decision]}${PLACES.get(by) ?? ''}`;
 }
 
@@ -61,7 +69,7 @@ const PLACES = new Map([
 /** Says which mentions of the message lead to nothing. */
 export function writeNotAttached(
   pen: Pen,
-  attachments: Event<'attached'>['attachments'],
+  attachments: StreamEventOf<'attached'>['attachments'],
   paint: Paint,
 ): void {
   for (const words of notAttached(attachments)) {
@@ -71,7 +79,7 @@ export function writeNotAttached(
 }
 
 /** A sentence for each mention that leads to nothing. */
-export function notAttached(attachments: Event<'attached'>['attachments']): string[] {
+export function notAttached(attachments: StreamEventOf<'attached'>['attachments']): string[] {
   return attachments
     .filter(({ type }) => type === 'none')
     .map(({ name, reason = '' }) =>
@@ -80,13 +88,17 @@ export function notAttached(attachments: Event<'attached'>['attachments']): stri
 }
 
 /** Warns of what a command left behind. The person must see it even if the model does not mention it. */
-export function writeAttention(pen: Pen, { items }: Event<'attention'>, paint: Paint): void {
+export function writeAttention(
+  pen: Pen,
+  { items }: StreamEventOf<'attention'>,
+  paint: Paint,
+): void {
   pen.line();
   for (const line of attentionLines(items, paint)) pen.write(`  ${line}\n`);
 }
 
 /** A sentence for each thing that a command left behind. */
-export function attentionLines(items: Event<'attention'>['items'], paint: Paint): string[] {
+export function attentionLines(items: StreamEventOf<'attention'>['items'], paint: Paint): string[] {
   return items.map((item) => {
     const words = printable(attentionSentence(item, ownCommand())).replaceAll(/[\n\t]/g, ' ');
     return paint(item.failure === undefined ? 'yellow' : 'red', `! ${words}`);
@@ -102,7 +114,7 @@ export function writeNews(pen: Pen, event: RunNews, paint: Paint): void {
 }
 
 /** What a run says of itself between its documents. */
-export type RunNews = Event<
+export type RunNews = StreamEventOf<
   | 'response_model'
   | 'model_wait'
   | 'context_summary'
@@ -125,7 +137,7 @@ export function newsOf(event: RunNews): string | null {
     : null;
 }
 
-function nearOf({ budget: { limits, spent, near } }: Event<'budget_near'>): string {
+function nearOf({ budget: { limits, spent, near } }: StreamEventOf<'budget_near'>): string {
   const { maxTurns } = limits;
   const isTurns = near.includes('maxTurns') && maxTurns !== undefined;
   const turns = isTurns ? ` ${maxTurns - spent.turns} of ${maxTurns} turns are left.` : '';
@@ -133,7 +145,7 @@ function nearOf({ budget: { limits, spent, near } }: Event<'budget_near'>): stri
 }
 
 /** Shows how the run ended, and its tokens, cost and time. */
-export function writeDone(pen: Pen, event: Event<'done'>, paint: Paint): void {
+export function writeDone(pen: Pen, event: StreamEventOf<'done'>, paint: Paint): void {
   pen.gap();
   if (event.status === 'cancelled') pen.write(`${paint('yellow', 'Cancelled.')}\n`);
   if (event.status === 'error') pen.write(`${paint('red', 'Ended in an error.')}\n`);
@@ -141,7 +153,10 @@ export function writeDone(pen: Pen, event: Event<'done'>, paint: Paint): void {
 }
 
 /** Tokens, cost, turns, calls and time of an answer, in one line. */
-export function effortOf({ usage, metadata }: Pick<Event<'done'>, 'usage' | 'metadata'>): string {
+export function effortOf({
+  usage,
+  metadata,
+}: Pick<StreamEventOf<'done'>, 'usage' | 'metadata'>): string {
   const { turnCount, toolCallCount, duration_ms: durationMs } = metadata;
   return [
     ...(usage ? spentOf(usage) : []),

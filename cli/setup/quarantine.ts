@@ -14,7 +14,7 @@ import { EXIT } from '../terminal/exit-codes.ts';
 import { shortLine } from '../terminal/short-line.ts';
 import { openTerminal, type Terminal } from '../terminal/terminal.ts';
 
-interface ChangeOptions extends LocationOptions {
+interface QuarantineChangeOptions extends LocationOptions {
   readonly yes: boolean;
 }
 
@@ -57,7 +57,7 @@ async function showOne(id: string, options: LocationOptions): Promise<void> {
   await describe(openTerminal(process, process.env), record);
 }
 
-async function restoreOne(id: string, options: ChangeOptions): Promise<void> {
+async function restoreOne(id: string, options: QuarantineChangeOptions): Promise<void> {
   const { record, stateDir } = await find(id, options);
   const terminal = openTerminal(process, process.env);
   await describe(terminal, record);
@@ -74,7 +74,7 @@ async function restoreOne(id: string, options: ChangeOptions): Promise<void> {
   if (results.some(({ state }) => state === 'stays')) process.exitCode = EXIT.failure;
 }
 
-async function discardOne(id: string, options: ChangeOptions): Promise<void> {
+async function discardOne(id: string, options: QuarantineChangeOptions): Promise<void> {
   const { record, stateDir } = await find(id, options);
   if (!options.yes) {
     const terminal = openTerminal(process, process.env);

@@ -16,7 +16,7 @@ import { ownCommand } from '../terminal/own-command.ts';
 import { shortLine } from '../terminal/short-line.ts';
 import { jsonLine, openTerminal, type Terminal } from '../terminal/terminal.ts';
 
-interface ListOptions extends LocationOptions {
+interface SkillListOptions extends LocationOptions {
   readonly json: boolean;
 }
 
@@ -44,7 +44,7 @@ export function registerSkills(program: Command): void {
   addLocationOptions(forget).action(forgetHooks);
 }
 
-async function listSkills(options: ListOptions): Promise<void> {
+async function listSkills(options: SkillListOptions): Promise<void> {
   const { workspace, stateDir } = await placeOf(options);
   const { readShowable } = await import('../../bridge/admission/judge.ts');
   const { placesOf } = await import('../../bridge/skills/places.ts');
@@ -95,7 +95,7 @@ function lineOfSkill({
   return cells.map(nameInLine).join('  ');
 }
 
-async function listHooks(options: ListOptions): Promise<void> {
+async function listHooks(options: SkillListOptions): Promise<void> {
   const found = await findAllHooks(options);
   const terminal = openTerminal(process, process.env, { machine: options.json });
   if (options.json) return terminal.writeOut(jsonLine(found));

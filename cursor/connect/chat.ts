@@ -2,7 +2,7 @@
 import { DrawbridgeError } from '../../shared/errors.ts';
 import { ConversationId } from '../../shared/ids.ts';
 import type { Wire } from '../../worker/words/word-stream.ts';
-import type { BegunCall, ChatCore } from './core.ts';
+import type { ChatCore, ResponseCall } from './core.ts';
 import { ConnectRefusal, errorOfEnding, TIMED_OUT } from './errors.ts';
 import { type Codec, type GetChatRequest, readChatRequest, writeChatResponse } from './messages.ts';
 import { endEnvelope, envelope, readMessageBytes, timeoutOf } from './wire.ts';
@@ -35,7 +35,7 @@ function decoded(bytes: Uint8Array, codec: Codec): GetChatRequest {
   }
 }
 
-async function begin(asked: GetChatRequest, core: ChatCore): Promise<BegunCall> {
+async function begin(asked: GetChatRequest, core: ChatCore): Promise<ResponseCall> {
   const { conversation, workspaceRootPath, modelDetails } = asked;
   const completion = {
     ...(modelDetails?.modelName && { model: modelDetails.modelName }),

@@ -3,7 +3,7 @@ import type { Ending } from '../../worker/words/ending.ts';
 import type { Wire } from '../../worker/words/word-stream.ts';
 
 /** `Run` is the Worker's own value for a started run. */
-export interface ChatCore<Run extends BegunCall = BegunCall> {
+export interface ChatCore<Run extends ResponseCall = ResponseCall> {
   /** The names of the models that chat. */
   models(): readonly string[];
   /** Reads bytes within the bounds of a body. */
@@ -14,7 +14,7 @@ export interface ChatCore<Run extends BegunCall = BegunCall> {
   stream(begun: Run, form: Form): ReadableStream<Uint8Array>;
 }
 
-export interface BegunCall {
+export interface ResponseCall {
   readonly caller: { readonly conversationId: string };
   readonly responseId: string;
 }

@@ -13,7 +13,7 @@ export interface FoundServer {
 }
 
 /** How a kind of server is recognised: by a path of its own, or by words of its own in the answer. */
-interface ServerKind {
+interface ModelServerKind {
   readonly name: string;
   /** Where its documentation says that it listens. */
   readonly origin: string;
@@ -25,7 +25,7 @@ interface ServerKind {
 const ModelName = z.string().min(1).max(MODEL_LIMITS.maxNameChars);
 
 /** Sources: Ollama's docs/api.md, LM Studio's REST API v0, llama.cpp's tools/server/README.md. */
-const KINDS: readonly ServerKind[] = [
+const KINDS: readonly ModelServerKind[] = [
   {
     name: 'Ollama',
     origin: 'http://127.0.0.1:11434',

@@ -159,7 +159,7 @@ function searchOf(
 }
 
 /** A setting, and where else than in the file it may stand. */
-interface Row {
+interface SettingRow {
   readonly name: SettingName;
   readonly flag?: keyof Flags;
   /** Empty for a setting of the file alone. */
@@ -169,7 +169,7 @@ interface Row {
   parse(text: string): unknown;
 }
 
-const ROWS: readonly Row[] = [
+const ROWS: readonly SettingRow[] = [
   { name: 'model', variable: 'OPENAI_MODEL', parse: asIs },
   { name: 'baseUrl', variable: 'OPENAI_BASE_URL', parse: withoutPassword },
   { name: 'key', variable: 'OPENAI_API_KEY', parse: () => ({ env: 'OPENAI_API_KEY' }) },
@@ -224,7 +224,7 @@ const ROWS: readonly Row[] = [
   },
 ];
 
-function find(row: Row, env: NodeJS.ProcessEnv, flags: Flags, file: ConfigFile) {
+function find(row: SettingRow, env: NodeJS.ProcessEnv, flags: Flags, file: ConfigFile) {
   const option = row.flag && flags[row.flag];
   if (option !== undefined) {
     return { value: option, origin: { from: 'option', name: `--${row.flag}` } as const };

@@ -14,7 +14,7 @@ import { hostInUrl, LOOPBACK } from './address.ts';
 import { CONFIG, workerdConfig } from './workerd-config.ts';
 import type { WranglerConfig } from './wrangler-config.ts';
 
-type Variables = Readonly<Record<string, string>>;
+type RuntimeVariables = Readonly<Record<string, string>>;
 
 export interface Runtime {
   readonly wrangler: WranglerConfig;
@@ -29,11 +29,13 @@ export interface Runtime {
   /** See {@link ConfigOptions}. */
   readonly isBehindProxy?: boolean | undefined;
   /** The exporter of spans, in `buildDir`, and its `env`; absent where spans go nowhere. */
-  readonly exporter?: { readonly moduleFile: string; readonly variables: Variables } | undefined;
+  readonly exporter?:
+    | { readonly moduleFile: string; readonly variables: RuntimeVariables }
+    | undefined;
   /** 0 is any free port. Restarts use the port of the first start. */
   readonly port: number;
   /** The Worker's `env`, with secrets. The process gets them only in its environment. */
-  readonly variables: Variables;
+  readonly variables: RuntimeVariables;
   /** Gets all output of workerd. */
   readonly log: LogFile;
   /** Called before each start, while no process has the storage open. */

@@ -16,7 +16,7 @@ export interface ProjectsOptions extends ProjectServer {
   readonly kind: StatePlace['kind'];
 }
 
-interface Connected {
+interface ConnectedProject {
   readonly project: Project;
   /** Whether the project comes back with the next start of the server. */
   isKept: boolean;
@@ -41,7 +41,7 @@ export interface ConnectRequest {
 /** The bridges of the connected folders. A folder that leaves with its program is not on the list on disk. */
 export class Projects {
   readonly #options: ProjectsOptions;
-  readonly #connected = new Map<string, Connected>();
+  readonly #connected = new Map<string, ConnectedProject>();
   /** The ends of bridges that are under way. The next bridge of a folder waits: both would write to its state. */
   readonly #leaving = new Map<string, Promise<void>>();
   /** The requests of the programs that hold a folder, whichever bridge it has: it leaves with the last one, if not kept. */
@@ -129,14 +129,17 @@ export class Projects {
     this.#holders.set(workspaceDir, holders.add(request));
   }
 
-  async #leave(workspaceDir: string, { project }: Connected): Promise<void> {
+  async #leave(workspaceDir: string, { project }: ConnectedProject): Promise<void> {
     this.#connected.delete(workspaceDir);
     const ended = project.end().finally(() => this.#leaving.delete(workspaceDir));
     this.#leaving.set(workspaceDir, ended);
     await ended;
   }
 
-  #begin(options: ProjectOptions, kept: Pick<Connected, 'isKept' | 'isRestored'>): Connected {
+  #begin(
+    options: ProjectOptions,
+    kept: Pick<ConnectedProject, 'isKept' | 'isRestored'>,
+  ): ConnectedProject {
     const connected = { ...kept, project: new Project(this.#options, options) };
     this.#connected.set(options.place.workspaceDir, connected);
     return connected;
@@ -201,7 +204,7 @@ export class Projects {
 }
 
 /** A bridge that is over, that goes to another server, or that no terminal has connected since the server began. */
-function mustBeRenewed({ project, isRestored }: Connected, wanted: ProjectOptions): boolean {
+function mustBeRenewed({ project, isRestored }: ConnectedProject, wanted: ProjectOptions): boolean {
   const { state } = project.report.bridge;
   if (state === 'failed' || state === 'missing' || project.options.to !== wanted.to) return true;
   if (!isRestored) return false;

@@ -108,7 +108,7 @@ export async function runServer(options: ServerOptions, signal: AbortSignal): Pr
   }
 }
 
-interface Running {
+interface RunningParts {
   readonly projects: Projects;
   readonly report: () => ServerReport;
   readonly withBridges: boolean;
@@ -117,7 +117,7 @@ interface Running {
 /** Never rejects. */
 async function answer(
   request: ControlRequest,
-  running: Running,
+  running: RunningParts,
   closed: AbortSignal,
 ): Promise<ControlAnswer> {
   try {
@@ -131,7 +131,7 @@ async function answer(
 
 async function carryOut(
   request: ControlRequest,
-  { projects, report, withBridges }: Running,
+  { projects, report, withBridges }: RunningParts,
   closed: AbortSignal,
 ): Promise<ControlAnswer> {
   switch (request.ask) {

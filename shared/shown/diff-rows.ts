@@ -50,14 +50,14 @@ function rowsOf(hunk: Diff, newStart: number): DiffRow[] {
   );
 }
 
-interface Lines {
+interface DiffPiece {
   readonly value: string[];
   readonly added?: boolean;
   readonly removed?: boolean;
 }
 
 /** All lines as removed and added ones where the texts differ too much for a search. */
-function changesOf({ oldString, newString }: Diff): readonly Lines[] {
+function changesOf({ oldString, newString }: Diff): readonly DiffPiece[] {
   const old = linesOf(oldString, newString);
   const fresh = linesOf(newString, oldString);
   return (

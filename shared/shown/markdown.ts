@@ -29,7 +29,7 @@ export interface RenderedDocument extends Pick<Document, 'id' | 'type'> {
 }
 
 /** A document that is not completely rendered. `waiting` is its content that was not rendered yet. */
-interface Part {
+interface MarkdownPart {
   readonly kind: keyof Words;
   readonly fence: Fence | null;
   waiting: string;
@@ -40,7 +40,7 @@ interface Part {
 /** Renders documents while they grow, one after another, with a blank line between them. */
 export class Rendering {
   /** Documents that are not completely rendered, by id, in order. Later ones wait for the end of the first one. */
-  readonly #parts = new Map<string, Part>();
+  readonly #parts = new Map<string, MarkdownPart>();
   readonly #hasWords = { content: false, reasoning: false };
 
   /** `known` is the content known beforehand. The fence is chosen to fit it. */
@@ -74,7 +74,7 @@ export class Rendering {
     return words;
   }
 
-  #render(part: Part): string {
+  #render(part: MarkdownPart): string {
     const opening = part.isBegun ? '' : this.#begin(part);
     const { fence, waiting } = part;
     part.waiting = '';
@@ -83,7 +83,7 @@ export class Rendering {
   }
 
   /** The opening of a part. A text document without content gets none. */
-  #begin(part: Part): string {
+  #begin(part: MarkdownPart): string {
     const { kind, fence, waiting } = part;
     if (!fence && waiting === '') return '';
     part.isBegun = true;

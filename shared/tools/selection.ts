@@ -78,12 +78,12 @@ function countOf(value: unknown): number {
   return typeof value === 'object' && value !== null ? Object.keys(value).length : 0;
 }
 
-type Selection =
+type SelectionInput =
   | readonly string[]
   | { availableTools: Record<string, ToolSettings> }
   | Record<string, ToolSettings>;
 
-function settingsOf(selection: Selection): [name: string, settings: ToolSettings][] {
+function settingsOf(selection: SelectionInput): [name: string, settings: ToolSettings][] {
   if (Array.isArray(selection)) return selection.map((name) => [name, { enabled: true }]);
   const { availableTools } = selection as { availableTools?: Record<string, ToolSettings> };
   return Object.entries(availableTools ?? (selection as Record<string, ToolSettings>));

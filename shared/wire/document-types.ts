@@ -25,13 +25,13 @@ const DOCUMENT_TYPES = {
   reasoning: { hasText: true, voice: 'reasoning', finishedBy: null },
 } as const satisfies Record<string, DocumentFacts>;
 
-type DocumentType = keyof typeof DOCUMENT_TYPES;
+type KnownDocumentType = keyof typeof DOCUMENT_TYPES;
 
-export const documentTypes = Object.keys(DOCUMENT_TYPES) as DocumentType[];
+export const documentTypes = Object.keys(DOCUMENT_TYPES) as KnownDocumentType[];
 
 /** The facts of a type. A type of a later version has nothing that this version can read; deltas may bring it a text. */
 export function factsOf(type: string): DocumentFacts {
-  return Object.hasOwn(DOCUMENT_TYPES, type) ? DOCUMENT_TYPES[type as DocumentType] : UNKNOWN;
+  return Object.hasOwn(DOCUMENT_TYPES, type) ? DOCUMENT_TYPES[type as KnownDocumentType] : UNKNOWN;
 }
 
 const UNKNOWN: DocumentFacts = { hasText: false, voice: null, finishedBy: null };

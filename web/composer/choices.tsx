@@ -63,7 +63,7 @@ export function useModeOf(answer: Partial<ChatResponse> = {}): void {
   }, [id, ownMode]);
 }
 
-interface Props {
+interface ModesProps {
   readonly account: PageAccount;
 }
 
@@ -72,7 +72,7 @@ interface AtBridge {
 }
 
 /** The built-in ones, and those that the workspace of this machine defines. */
-export function Modes({ account, bridgeId }: Props & AtBridge) {
+export function Modes({ account, bridgeId }: ModesProps & AtBridge) {
   const { client, modes } = account;
   const [, render] = useState(0);
   const isConnected = account.bridgeOf(bridgeId ?? null)?.connected;
@@ -104,7 +104,7 @@ export function MachineState({
   account,
   bridgeId,
   isNew,
-}: Props & AtBridge & { readonly isNew: boolean }) {
+}: ModesProps & AtBridge & { readonly isNew: boolean }) {
   useLive(account.live, LIST);
   const bridge = account.bridgeOf(bridgeId ?? null);
   if (!bridge) return null;
@@ -118,7 +118,7 @@ export function MachineState({
   );
 }
 
-export function Models({ account }: Props) {
+export function Models({ account }: ModesProps) {
   const chats = account.models.items.filter(({ roles }) => roles?.includes('chat') ?? true);
   if (chats.length < 2) return null;
   const options = chats.map(({ id }) => [id, id] as const);
@@ -127,7 +127,10 @@ export function Models({ account }: Props) {
   );
 }
 
-export function Machines({ account, onChoice }: Props & Pick<Required<ChoiceProps>, 'onChoice'>) {
+export function Machines({
+  account,
+  onChoice,
+}: ModesProps & Pick<Required<ChoiceProps>, 'onChoice'>) {
   const names = account.bridges.map(({ workspacePath }) => folderName(workspacePath));
   const options = account.bridges.map((bridge, index) => {
     const { id, workspacePath } = bridge;

@@ -13,13 +13,13 @@ import { fits, type Picture, picturesIn } from './images.ts';
 import { attributesOf, OfferList, useOffers } from './offers.tsx';
 import { Pending } from './pending.tsx';
 
-interface Props {
+interface ThreadComposerProps {
   readonly account: PageAccount;
   /** Absent: the first message begins a conversation. */
   readonly thread?: Thread;
 }
 
-export function Composer({ account, thread }: Props) {
+export function Composer({ account, thread }: ThreadComposerProps) {
   const { live } = account;
   useLive(live, thread ? THREAD : LIST);
   useModeOf(thread?.current);

@@ -7,7 +7,7 @@ import { isSubsequence } from '../../shared/text/subsequence.ts';
 import { words } from '../words/words.ts';
 import { type ComposerCommand, commandsFor } from './commands.ts';
 
-interface Offer {
+interface ComposerOffer {
   readonly name: string;
   readonly help: string;
   /** Absent for a command. */
@@ -15,7 +15,7 @@ interface Offer {
   take(): void;
 }
 
-interface Offering {
+interface OfferingProps {
   readonly field: RefObject<HTMLTextAreaElement | null>;
   readonly isInThread: boolean;
   skills(): readonly ComposerCommand[];
@@ -29,14 +29,14 @@ interface Offering {
 type Offers = ReturnType<typeof useOffers>;
 
 /** The offers for a field, which calls `look` after each change and each move of its cursor. */
-export function useOffers({ field, isInThread, skills, run, findFiles, onWritten }: Offering) {
-  const [items, setItems] = useState<readonly Offer[]>([]);
+export function useOffers({ field, isInThread, skills, run, findFiles, onWritten }: OfferingProps) {
+  const [items, setItems] = useState<readonly ComposerOffer[]>([]);
   const [active, setActive] = useState(0);
   const looking = useRef(new AbortController());
   /** Where the word begins whose list the person has closed. */
   const closedAt = useRef<number | undefined>(undefined);
   useEffect(() => () => looking.current.abort(), []);
-  const show = (offers: readonly Offer[]) => {
+  const show = (offers: readonly ComposerOffer[]) => {
     setItems(offers);
     setActive(0);
   };
@@ -107,11 +107,11 @@ function writtenIn(field: HTMLTextAreaElement | null) {
   return { text, cursor, mention: openMention(text.slice(0, cursor)) };
 }
 
-function commandOffer(command: ComposerCommand, run: Offering['run']): Offer {
+function commandOffer(command: ComposerCommand, run: OfferingProps['run']): ComposerOffer {
   return { name: `/${command.name}`, help: command.help, take: () => run(command) };
 }
 
-function fileOffer({ path, type }: FoundFile, write: (path: string) => void): Offer {
+function fileOffer({ path, type }: FoundFile, write: (path: string) => void): ComposerOffer {
   return { name: path, help: words.offered[type], path, take: () => write(path) };
 }
 

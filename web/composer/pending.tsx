@@ -5,13 +5,13 @@ import { OUTBOX } from '../store/outbox.ts';
 import type { ThreadHost } from '../store/thread-host.ts';
 import { words } from '../words/thread.ts';
 
-interface Props {
+interface PendingProps {
   readonly host: Pick<ThreadHost, 'live' | 'outbox'>;
   /** Undefined for new conversations. */
   readonly conversationId: string | undefined;
 }
 
-export function Pending({ host, conversationId }: Props) {
+export function Pending({ host, conversationId }: PendingProps) {
   useLive(host.live, OUTBOX);
   const mine = host.outbox.unsent.filter(({ input }) => input.conversationId === conversationId);
   return (

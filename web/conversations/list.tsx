@@ -12,12 +12,12 @@ import { useFound } from './found.ts';
 import { RowMenu } from './row-menu.tsx';
 import { Subagents } from './subagents.tsx';
 
-interface Props {
+interface ListProps {
   readonly account: PageAccount;
   readonly place: PagePlace;
 }
 
-export function List({ account, place }: Props) {
+export function List({ account, place }: ListProps) {
   const [search, setSearch] = useState('');
   const [archived, setArchived] = useState(false);
   const found = useFound(account, search, archived);

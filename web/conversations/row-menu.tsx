@@ -8,12 +8,12 @@ import { LIST, type PageAccount } from '../store/account.ts';
 import { words } from '../words/words.ts';
 import { stopAnswers } from './stop.ts';
 
-interface Props {
+interface RowMenuProps {
   readonly item: ConversationInfo;
   readonly account: PageAccount;
 }
 
-export function RowMenu({ item, account }: Props) {
+export function RowMenu({ item, account }: RowMenuProps) {
   const [isOpen, setOpen] = useState(false);
   const menu = useRef<HTMLDivElement>(null);
   const opener = useRef<HTMLButtonElement>(null);

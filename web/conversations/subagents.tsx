@@ -15,13 +15,13 @@ import { stopAnswers } from './stop.ts';
 /** Exchanges whose subagents the list shows. */
 const PART = 10;
 
-interface Props {
+interface SubagentsProps {
   readonly client: Client;
   readonly conversationId: string;
 }
 
 /** Follows the conversation while it is unfolded. */
-export function Subagents(props: Props) {
+export function Subagents(props: SubagentsProps) {
   const [isOpen, setOpen] = useState(false);
   return (
     <details class="subagents" onToggle={({ currentTarget: { open } }) => setOpen(open)}>
@@ -31,8 +31,8 @@ export function Subagents(props: Props) {
   );
 }
 
-function Followed({ client, conversationId }: Props) {
-  const [subagents, setSubagents] = useState<readonly Named[]>([]);
+function Followed({ client, conversationId }: SubagentsProps) {
+  const [subagents, setSubagents] = useState<readonly NamedSubagent[]>([]);
   useEffect(() => {
     const left = new AbortController();
     const follow = async () => {
@@ -61,16 +61,16 @@ function Followed({ client, conversationId }: Props) {
 /** What can change a subagent's state, or add one. */
 const CHANGES: ReadonlySet<string> = new Set(['subagent_update', 'document_end', 'snapshot']);
 
-interface Named {
+interface NamedSubagent {
   readonly id: string;
   readonly name: string;
   readonly state: SubagentState;
 }
 
 /** The newest first. */
-function subagentsIn({ responses }: ConversationView): Named[] {
+function subagentsIn({ responses }: ConversationView): NamedSubagent[] {
   const named = responses.flatMap(({ id: responseId, documents }) =>
-    documents.flatMap(({ id, metadata }): Named[] => {
+    documents.flatMap(({ id, metadata }): NamedSubagent[] => {
       const state = metadata['subagent'] as SubagentState | undefined;
       if (!state) return [];
       const { description } = Object(metadata['arguments']);

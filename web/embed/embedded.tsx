@@ -11,7 +11,7 @@ import { words } from '../words/thread.ts';
 import { Composer, type ComposerProps } from './composer.tsx';
 import { newHost } from './host.tsx';
 
-interface Props extends Pick<ComposerProps, 'settings' | 'onConversation'> {
+interface EmbeddedProps extends Pick<ComposerProps, 'settings' | 'onConversation'> {
   readonly server: string;
   readonly token: ClientOptions['token'];
   /** Null until the first message begins one. */
@@ -21,7 +21,7 @@ interface Props extends Pick<ComposerProps, 'settings' | 'onConversation'> {
 }
 
 /** Must have `server` as its key. */
-export function Embedded({ server, token, conversation, leave, ...composing }: Props) {
+export function Embedded({ server, token, conversation, leave, ...composing }: EmbeddedProps) {
   const [missing, setMissing] = useState('');
   const [refusal, setRefusal] = useState('');
   const latest = useRef(token);

@@ -12,17 +12,17 @@ import { words } from '../words/words.ts';
 import { Fields, valuesIn } from './fields.tsx';
 import { useStandingStill } from './standing-still.ts';
 
-interface Props {
+interface ApprovalProps {
   readonly item: OpenApproval;
   readonly account: PageAccount;
 }
 
-export function Approval({ item, account }: Props) {
+export function Approval({ item, account }: ApprovalProps) {
   // Another question in the same place is another one: nothing typed or clicked before counts for it.
   return <Asked key={item.nonce} item={item} account={account} />;
 }
 
-function Asked({ item, account }: Props) {
+function Asked({ item, account }: ApprovalProps) {
   useLive(account.live, INBOX);
   // What is signed is exactly what was shown, whatever the stream brings meanwhile.
   const [question] = useState(item);

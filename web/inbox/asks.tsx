@@ -6,13 +6,13 @@ import type { Thread } from '../store/thread.ts';
 import { AnsweredLine, answeredIn } from './answered-line.tsx';
 import { Questions } from './questions.tsx';
 
-interface Props {
+interface AsksProps {
   readonly document: Document;
   readonly response: ChatResponse;
   readonly thread: Thread;
 }
 
-export function Asks({ document, response, thread }: Props) {
+export function Asks({ document, response, thread }: AsksProps) {
   const { host } = thread;
   const { Approval } = host;
   const { metadata } = document;

@@ -5,16 +5,16 @@ import type { OpenQuestions } from '../../shared/wire/approvals.ts';
 import type { ThreadHost } from '../store/thread-host.ts';
 import { words } from '../words/thread.ts';
 
-interface Props {
+interface QuestionsProps {
   readonly item: OpenQuestions;
   readonly host: Pick<ThreadHost, 'client' | 'run'>;
 }
 
-export function Questions({ item, host }: Props) {
+export function Questions({ item, host }: QuestionsProps) {
   const [problem, setProblem] = useState('');
   const [isSending, setSending] = useState(false);
   const { questions, conversationId, documentId, responseId } = item;
-  const send = async (answers: readonly Given[]) => {
+  const send = async (answers: readonly FormAnswer[]) => {
     setSending(true);
     try {
       const body = { responseId, answers: [...answers] };
@@ -58,14 +58,14 @@ export function Questions({ item, host }: Props) {
   );
 }
 
-interface Given {
+interface FormAnswer {
   readonly questionId: string;
   readonly optionIds: string[];
   readonly text?: string;
 }
 
 /** A question that the person left out has no answer. */
-function answerIn(given: FormData, id: string): Given[] {
+function answerIn(given: FormData, id: string): FormAnswer[] {
   const optionIds = given.getAll(id).map(String);
   const text = String(given.get(`${id} text`) ?? '').trim();
   if (optionIds.length === 0 && text === '') return [];

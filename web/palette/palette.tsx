@@ -10,13 +10,13 @@ import { go, type PagePlace } from '../route.ts';
 import { LIST, type PageAccount } from '../store/account.ts';
 import { words } from '../words/words.ts';
 
-interface Props {
+interface PaletteProps {
   readonly account: PageAccount;
   readonly place: PagePlace;
   close(): void;
 }
 
-interface Item {
+interface PaletteItem {
   /** Absent: the text. */
   readonly key?: string;
   readonly text: string;
@@ -27,7 +27,7 @@ interface Item {
 /** The most that are shown: a person types on. */
 const MAX_ITEMS = 30;
 
-export function Palette({ account, place, close }: Props) {
+export function Palette({ account, place, close }: PaletteProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const [typed, setTyped] = useState('');
   const [active, setActive] = useState(0);
@@ -47,7 +47,7 @@ export function Palette({ account, place, close }: Props) {
   useEffect(() => {
     document.getElementById(optionId(chosen))?.scrollIntoView({ block: 'nearest' });
   }, [chosen]);
-  const run = (item: Item | undefined) => {
+  const run = (item: PaletteItem | undefined) => {
     if (!item) return;
     dialog.current?.close();
     void item.work();
@@ -110,25 +110,25 @@ function itemsFor(
   place: PagePlace,
   typed: string,
   found: readonly ConversationInfo[],
-): readonly Item[] {
+): readonly PaletteItem[] {
   const wanted = typed.toLowerCase().split(/\s+/);
-  const fits = ({ text, about = '' }: Item) =>
+  const fits = ({ text, about = '' }: PaletteItem) =>
     wanted.every((word) => `${text} ${about}`.toLowerCase().includes(word));
   const open = place.at === 'conversation' ? account.conversations.get(place.id) : undefined;
-  const actions: readonly Item[] = open ? actionsOf(open, account) : [];
+  const actions: readonly PaletteItem[] = open ? actionsOf(open, account) : [];
   const shown = (list: readonly ConversationInfo[]) => list.map((each) => toItem(account, each));
   const known = [...PLACES, ...actions, ...shown(account.listed)].filter(fits);
   const byKey = new Map([...known, ...shown(found)].map((item) => [item.key ?? item.text, item]));
   return [...byKey.values()].slice(0, MAX_ITEMS);
 }
 
-const PLACES: readonly Item[] = [
+const PLACES: readonly PaletteItem[] = [
   { text: words.newConversation, work: () => go({ at: 'new' }) },
   { text: words.inbox, work: () => go({ at: 'inbox' }) },
   { text: words.settings, work: () => go({ at: 'settings' }) },
 ];
 
-function toItem(account: PageAccount, { id, title, bridgeId }: ConversationInfo): Item {
+function toItem(account: PageAccount, { id, title, bridgeId }: ConversationInfo): PaletteItem {
   const { workspacePath } = account.bridgeOf(bridgeId) ?? {};
   const about = workspacePath && folderName(workspacePath);
   return { key: id, text: inOneLine(title), about, work: () => go({ at: 'conversation', id }) };

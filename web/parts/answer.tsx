@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { words } from '../words/words.ts';
 
-interface Props<Value> {
+interface AnswerProps<Value> {
   /** Asks the server. Another function asks again. */
   readonly read: (signal: AbortSignal) => Promise<Value>;
   /** What a person can do if it fails. */
@@ -12,7 +12,7 @@ interface Props<Value> {
 }
 
 /** The server's answer; before it a hint, and without it the reason and a way to try again. */
-export function Answer<Value>({ read, todo, children }: Props<Value>) {
+export function Answer<Value>({ read, todo, children }: AnswerProps<Value>) {
   const [answer, setAnswer] = useState<{ readonly value: Value }>();
   const [problem, setProblem] = useState('');
   const [attempt, setAttempt] = useState(0);

@@ -6,7 +6,7 @@ import { loadHighlighter } from './colours.ts';
 import { CopyButton } from './copy-button.tsx';
 import { PART_LIMITS } from './limits.ts';
 
-interface Props {
+interface CodeProps {
   readonly text: string;
   /** A name, or all that a text has in its place, such as `ts:src/a.ts`. Shown as it is. */
   readonly language: string;
@@ -16,7 +16,7 @@ interface Props {
   readonly firstLine?: number;
 }
 
-export function Code({ text: source, language, isOpen, firstLine }: Props) {
+export function Code({ text: source, language, isOpen, firstLine }: CodeProps) {
   // Code must not look like other code.
   const text = printable(source);
   const tree = useColours(text, language, isOpen);

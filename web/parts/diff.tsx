@@ -6,11 +6,11 @@ import type { Diff } from '../../shared/wire/documents.ts';
 import { words } from '../words/thread.ts';
 import { PART_LIMITS } from './limits.ts';
 
-interface Props {
+interface DiffRowsProps {
   readonly hunks: readonly Diff[];
 }
 
-export function DiffRows({ hunks }: Props) {
+export function DiffRows({ hunks }: DiffRowsProps) {
   const [isWhole, setWhole] = useState(false);
   // A new list is a new change, and one that streams has another text at its end.
   const rows = useMemo(() => rowsWithGaps(hunks), [hunks, hunks.at(-1)?.newString]);

@@ -1,13 +1,13 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 
-interface Props {
+interface FoldedProps {
   readonly summary: ComponentChildren;
   readonly children: ComponentChildren;
 }
 
 /** Folded at first. What is inside begins when it is opened, and ends when it is closed. */
-export function Folded({ summary, children }: Props) {
+export function Folded({ summary, children }: FoldedProps) {
   const [isOpen, setOpen] = useState(false);
   return (
     <details onToggle={(event) => setOpen(event.currentTarget.open)}>

@@ -4,15 +4,15 @@ import { words } from '../words/thread.ts';
 import { PART_LIMITS } from './limits.ts';
 import { MarkdownWriter } from './markdown-writer.ts';
 
-interface Props {
+interface MarkdownProps {
   readonly text: string;
   /** Whether more of it may come. */
   readonly isOpen: boolean;
 }
 
-export function Markdown({ text, isOpen }: Props) {
+export function Markdown({ text, isOpen }: MarkdownProps) {
   const root = useRef<HTMLDivElement>(null);
-  const shown = useRef<Shown>(undefined);
+  const shown = useRef<ShownText>(undefined);
   const [limit, setLimit] = useState<number>(PART_LIMITS.markdownChars);
   const isCut = text.length > limit;
   const visible = isCut ? text.slice(0, limit) : text;
@@ -38,14 +38,19 @@ export function Markdown({ text, isOpen }: Props) {
 }
 
 /** What the nodes in the box show, which are not Preact's. */
-interface Shown {
+interface ShownText {
   readonly writer: MarkdownWriter;
   readonly text: string;
   readonly isComplete: boolean;
 }
 
 /** Appends the rest of a text that goes on, and begins again with another one. */
-function show(root: Element, before: Shown | undefined, text: string, isComplete: boolean): Shown {
+function show(
+  root: Element,
+  before: ShownText | undefined,
+  text: string,
+  isComplete: boolean,
+): ShownText {
   const goesOn = before && !before.isComplete && text.startsWith(before.text);
   if (before && !goesOn) before.writer.remove();
   const writer = goesOn ? before.writer : new MarkdownWriter(root);

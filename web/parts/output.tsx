@@ -10,13 +10,13 @@ import { words } from '../words/thread.ts';
 import { CopyButton } from './copy-button.tsx';
 import { PART_LIMITS } from './limits.ts';
 
-interface Props {
+interface OutputProps {
   readonly text: string;
   /** Whether more of it may come. */
   readonly isOpen: boolean;
 }
 
-export function Output({ text, isOpen }: Props) {
+export function Output({ text, isOpen }: OutputProps) {
   const [count, setCount] = useState<number>(PART_LIMITS.outputLines);
   const last = lastLines(text, count);
   const pieces = useMemo(

@@ -29,7 +29,7 @@ export interface KeptDevice {
   readonly bridges: readonly string[];
 }
 
-interface Kept {
+interface KeptEntries {
   session: KeptSession;
   device: KeptDevice;
   passkey: KeptDevice;
@@ -39,13 +39,16 @@ interface Kept {
 const store = createStore('drawbridge', 'kept');
 
 /** Undefined where nothing is kept, and where the browser gives no storage: the page then works until it is closed. */
-export async function readKept<Name extends keyof Kept>(
+export async function readKept<Name extends keyof KeptEntries>(
   name: Name,
-): Promise<Kept[Name] | undefined> {
-  return await attempt(() => get<Kept[Name]>(name, store));
+): Promise<KeptEntries[Name] | undefined> {
+  return await attempt(() => get<KeptEntries[Name]>(name, store));
 }
 
-export async function keep<Name extends keyof Kept>(name: Name, value: Kept[Name]): Promise<void> {
+export async function keep<Name extends keyof KeptEntries>(
+  name: Name,
+  value: KeptEntries[Name],
+): Promise<void> {
   await attempt(() => set(name, value, store));
 }
 
@@ -67,8 +70,10 @@ export async function keepSession(session: KeptSession): Promise<void> {
 }
 
 /** In one transaction: two tabs may change the list at once. */
-async function changeUnsent(change: (unsent: Kept['unsent']) => Kept['unsent']): Promise<void> {
-  await attempt(() => update<Kept['unsent']>('unsent', (kept = []) => change(kept), store));
+async function changeUnsent(
+  change: (unsent: KeptEntries['unsent']) => KeptEntries['unsent'],
+): Promise<void> {
+  await attempt(() => update<KeptEntries['unsent']>('unsent', (kept = []) => change(kept), store));
 }
 
 /** Forgets the session, the keys, the drafts, and everything that was read. */

@@ -6,7 +6,7 @@ import { hasPasskeys, PasskeyRefusal } from './passkey.ts';
 import { SERVER } from './session.ts';
 import { enterByPasskey, joinWith, type ShownCode, secretIn, showCode } from './ways-in.ts';
 
-interface Props {
+interface SignInProps {
   /** Why the session before is over, or the link did not work. */
   readonly why: string | undefined;
   /** The secret of the link that the person has followed. */
@@ -14,7 +14,7 @@ interface Props {
   readonly onEntered: (session: KeptSession) => void;
 }
 
-export function SignIn({ why, join, onEntered }: Props) {
+export function SignIn({ why, join, onEntered }: SignInProps) {
   return (
     <main class="sign-in">
       <h1>Drawbridge</h1>
@@ -36,7 +36,10 @@ export function SignIn({ why, join, onEntered }: Props) {
 }
 
 /** A stranger's link would lead into the stranger's account, which then has what the person writes. */
-function FromLink({ secret, onEntered }: Pick<Props, 'onEntered'> & { readonly secret: string }) {
+function FromLink({
+  secret,
+  onEntered,
+}: Pick<SignInProps, 'onEntered'> & { readonly secret: string }) {
   const [problem, setProblem] = useState('');
   const enter = () => joinWith(secret).then(onEntered, (error) => setProblem(problemOf(error)));
   return (
@@ -50,7 +53,7 @@ function FromLink({ secret, onEntered }: Pick<Props, 'onEntered'> & { readonly s
   );
 }
 
-function ByPasskey({ onEntered }: Pick<Props, 'onEntered'>) {
+function ByPasskey({ onEntered }: Pick<SignInProps, 'onEntered'>) {
   const [problem, setProblem] = useState('');
   const enter = async () => {
     setProblem('');
@@ -70,7 +73,7 @@ function ByPasskey({ onEntered }: Pick<Props, 'onEntered'>) {
   );
 }
 
-function ByLink({ onEntered }: Pick<Props, 'onEntered'>) {
+function ByLink({ onEntered }: Pick<SignInProps, 'onEntered'>) {
   const [problem, setProblem] = useState('');
   const submit = async (event: SubmitEvent) => {
     event.preventDefault();
@@ -93,7 +96,7 @@ function ByLink({ onEntered }: Pick<Props, 'onEntered'>) {
   );
 }
 
-function ByCode({ onEntered }: Pick<Props, 'onEntered'>) {
+function ByCode({ onEntered }: Pick<SignInProps, 'onEntered'>) {
   const [asking, setAsking] = useState<AbortController>();
   const [shown, setShown] = useState<ShownCode>();
   const [problem, setProblem] = useState('');

@@ -30,12 +30,12 @@ export function Machines({ account }: { readonly account: PageAccount }) {
   );
 }
 
-interface Props {
+interface MachineProps {
   readonly account: PageAccount;
   readonly bridge: BridgeInfo;
 }
 
-function Machine({ account, bridge }: Props) {
+function Machine({ account, bridge }: MachineProps) {
   const { workspacePath, lastConnected, confinement } = bridge;
   const state = account.stateOf(bridge);
   return (
@@ -64,7 +64,7 @@ function Machine({ account, bridge }: Props) {
 }
 
 /** Of a machine of one's own. */
-function Own({ account, bridge: { id, connected } }: Props) {
+function Own({ account, bridge: { id, connected } }: MachineProps) {
   const { client } = account;
   const read = useCallback((signal: AbortSignal) => client.getBridge(id, signal), [client, id]);
   return (

@@ -3,14 +3,14 @@ import { useState } from 'preact/hooks';
 import type { NtfyTopic } from '../../client/index.ts';
 import { words } from '../words/settings.ts';
 
-interface Props {
+interface NtfyProps {
   /** The one that is set. The page does not learn its token. */
   readonly topic: string | undefined;
   readonly onSet: (topic: NtfyTopic) => void;
   readonly onRemove: () => void;
 }
 
-export function Ntfy({ topic, onSet, onRemove }: Props) {
+export function Ntfy({ topic, onSet, onRemove }: NtfyProps) {
   const [address, setAddress] = useState(topic ?? '');
   const [token, setToken] = useState('');
   return (

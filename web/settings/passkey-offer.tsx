@@ -5,13 +5,13 @@ import { hasPasskeys } from '../session/passkey.ts';
 import type { PageAccount } from '../store/account.ts';
 import { words } from '../words/settings.ts';
 
-interface Props {
+interface PasskeyOfferProps {
   readonly account: PageAccount;
   /** What the link brought. */
   readonly secret: string;
 }
 
-export function PasskeyOffer({ account, secret }: Props) {
+export function PasskeyOffer({ account, secret }: PasskeyOfferProps) {
   const [state, setState] = useState<'asking' | 'made' | 'over'>('asking');
   const make = async () => {
     const { client, session } = account;

@@ -8,12 +8,12 @@ import type { PageAccount } from '../store/account.ts';
 import { words } from '../words/settings.ts';
 import { shortTime } from '../words/short.ts';
 
-interface Props {
+interface PolicyProps {
   readonly account: PageAccount;
   readonly bridgeId: string;
 }
 
-export function Policy({ account: { client }, bridgeId }: Props) {
+export function Policy({ account: { client }, bridgeId }: PolicyProps) {
   const read = useCallback(
     (signal: AbortSignal) => client.getPolicy(bridgeId, signal),
     [client, bridgeId],

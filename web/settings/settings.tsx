@@ -13,12 +13,12 @@ import { Records } from './records.tsx';
 import { Theme } from './theme.tsx';
 import { Usage } from './usage.tsx';
 
-interface Props {
+interface SettingsProps {
   readonly account: PageAccount;
   readonly leave: (account: PageAccount) => Promise<void>;
 }
 
-export function Settings({ account, leave }: Props) {
+export function Settings({ account, leave }: SettingsProps) {
   return (
     <section class="settings">
       <header class="bar">

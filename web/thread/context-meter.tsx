@@ -5,13 +5,13 @@ import { THREAD, type Thread } from '../store/thread.ts';
 import { shortNumber } from '../words/short.ts';
 import { words } from '../words/words.ts';
 
-interface Props {
+interface ContextMeterProps {
   readonly thread: Thread;
   readonly models: ModelList;
 }
 
 /** Shows nothing until a server has counted. */
-export function ContextMeter({ thread, models }: Props) {
+export function ContextMeter({ thread, models }: ContextMeterProps) {
   useLive(thread.host.live, THREAD);
   const counted = thread.view?.responses.findLast(({ metadata }) => metadata.contextTokens);
   const { contextTokens } = counted?.metadata ?? {};

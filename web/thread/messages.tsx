@@ -10,12 +10,12 @@ import { Message } from './message.tsx';
 import { Response } from './response.tsx';
 import { useFollowing } from './scroll.ts';
 
-interface Props {
+interface MessagesProps {
   readonly thread: Thread;
   readonly view: ConversationView;
 }
 
-export function Messages({ thread, view }: Props) {
+export function Messages({ thread, view }: MessagesProps) {
   const note = useCallback(
     (isAtEnd: boolean) => {
       thread.isAtEnd = isAtEnd;
@@ -63,13 +63,13 @@ export function Messages({ thread, view }: Props) {
   );
 }
 
-interface Exchange {
+interface ThreadExchange {
   readonly message: UserMessage | undefined;
   readonly response: ChatResponse | undefined;
 }
 
 /** Messages that steer stand inside their answer. The preview of an undo shows only what it asks. */
-function exchangesOf({ messages, responses }: ConversationView): Exchange[] {
+function exchangesOf({ messages, responses }: ConversationView): ThreadExchange[] {
   const byId = new Map(responses.map((response) => [response.id, response]));
   const asked = messages.filter(({ steers }) => !steers);
   const answered = new Set(asked.map(({ responseId }) => responseId));

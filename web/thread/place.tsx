@@ -34,12 +34,12 @@ const SentImages = later(
 );
 const RuleList = later(async () => (await import('./rule-list.tsx')).RuleList);
 
-interface Props {
+interface ThreadPlaceProps {
   readonly account: PageAccount;
   readonly id: string;
 }
 
-export function ThreadPlace({ account, id }: Props) {
+export function ThreadPlace({ account, id }: ThreadPlaceProps) {
   const thread = useMemo(() => new Thread(hostOf(account), id), [account, id]);
   useEffect(() => {
     const left = new AbortController();
@@ -127,12 +127,15 @@ function Where({ account, thread, view }: WhereProps) {
   );
 }
 
-interface WhereProps extends Pick<Props, 'account'> {
+interface WhereProps extends Pick<ThreadPlaceProps, 'account'> {
   readonly thread: Thread;
   readonly view: ConversationView;
 }
 
-function State({ bridge, account }: Pick<Props, 'account'> & { readonly bridge: BridgeInfo }) {
+function State({
+  bridge,
+  account,
+}: Pick<ThreadPlaceProps, 'account'> & { readonly bridge: BridgeInfo }) {
   const state = account.stateOf(bridge);
   return (
     <span class={state === 'online' ? 'on' : 'off'}>

@@ -11,12 +11,12 @@ import { DocumentPart } from './document.tsx';
 import { Message } from './message.tsx';
 import { Undo } from './undo.tsx';
 
-interface Props {
+interface ResponseProps {
   readonly item: ChatResponse;
   readonly thread: Thread;
 }
 
-export const Response = once(({ item: response, thread }: Props) => {
+export const Response = once(({ item: response, thread }: ResponseProps) => {
   useLive(thread.host.live, responseKey(response.id));
   const { metadata } = response;
   return (
@@ -39,12 +39,12 @@ export const Response = once(({ item: response, thread }: Props) => {
   );
 });
 
-type Part =
+type ResponsePart =
   | { readonly document: Document; readonly message?: undefined }
   | { readonly document?: undefined; readonly message: UserMessage };
 
 /** Each message that steers comes after the last document that the model wrote without it. */
-function partsOf({ id, documents }: ChatResponse, { view }: Thread): readonly Part[] {
+function partsOf({ id, documents }: ChatResponse, { view }: Thread): readonly ResponsePart[] {
   const said = view?.messages.filter(({ steers, responseId }) => steers && responseId === id) ?? [];
   const placed = [
     ...documents.map((document) => ({ at: document.sequence, part: { document } })),

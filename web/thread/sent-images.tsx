@@ -3,13 +3,13 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { type Client, ClientError, type UserMessage } from '../../client/index.ts';
 import { words } from '../words/words.ts';
 
-interface Props {
+interface SentImagesProps {
   readonly client: Client;
   readonly message: UserMessage;
 }
 
 /** Read once they come into sight. One that lies elsewhere on the web is counted and never loaded. */
-export function SentImages({ client, message: { responseId, imageCount = 0 } }: Props) {
+export function SentImages({ client, message: { responseId, imageCount = 0 } }: SentImagesProps) {
   const place = useRef<HTMLDivElement>(null);
   const [urls, setUrls] = useState<readonly string[]>([]);
   useEffect(() => {

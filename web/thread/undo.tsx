@@ -7,13 +7,13 @@ import { Markdown } from '../parts/markdown.tsx';
 import type { Thread } from '../store/thread.ts';
 import { words } from '../words/thread.ts';
 
-interface Props {
+interface UndoProps {
   readonly response: ChatResponse;
   readonly thread: Thread;
   close(): void;
 }
 
-export function Undo({ response, thread, close }: Props) {
+export function Undo({ response, thread, close }: UndoProps) {
   const [preview, setPreview] = useState<ChatResponse>();
   const [problem, setProblem] = useState('');
   const { client, run } = thread.host;

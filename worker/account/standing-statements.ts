@@ -74,13 +74,13 @@ export function saveDeleted(
 }
 
 /** A conversation or a bridge that is to be deleted. */
-export interface Part {
+export interface DoomedPart {
   readonly type: 'conversation' | 'bridge';
   readonly id: string;
 }
 
 /** The next parts. Also of conversations that are not listed, as far as their usage was counted of late. */
-export function nextParts(sql: SqlStorage): Part[] {
+export function nextParts(sql: SqlStorage): DoomedPart[] {
   const rows = sql.exec<{ type: string; id: string }>(
     `select 'bridge' as type, id from bridges
      union all select 'conversation', id from (select id from conversations union select id from unlisted)
@@ -93,7 +93,7 @@ export function nextParts(sql: SqlStorage): Part[] {
 }
 
 /** Removes the part. Returns whether it was listed. */
-export function forgetPart(sql: SqlStorage, { type, id }: Part): boolean {
+export function forgetPart(sql: SqlStorage, { type, id }: DoomedPart): boolean {
   const [list, ...marks] =
     type === 'bridge'
       ? (['bridges'] as const)

@@ -232,7 +232,7 @@ export class AccountStore extends Tables {
   readConversation(id: string): ConversationInfo | null {
     const { stored } = this;
     if (!stored) return null;
-    const [row] = stored.exec(`${LISTED} where id = ?`, id).raw<ListedRow>();
+    const [row] = stored.exec(`${LISTED} where id = ?`, id).raw<ListedColumns>();
     return row ? parseListed(row) : null;
   }
 
@@ -255,7 +255,7 @@ export class AccountStore extends Tables {
       limit,
       bridgeId ?? null,
     );
-    return Array.from(rows.raw<ListedRow>(), parseListed);
+    return Array.from(rows.raw<ListedColumns>(), parseListed);
   }
 
   /** The agent that answered last comes first. */
@@ -272,7 +272,7 @@ export class AccountStore extends Tables {
       after?.id ?? '',
       limit,
     );
-    return Array.from(rows.raw<ListedRow>(), (row) => {
+    return Array.from(rows.raw<ListedColumns>(), (row) => {
       const { id, title, created, updated, agent } = parseListed(row);
       return { id, title, created, updated, status: AgentStatus.parse(agent) };
     });
@@ -337,7 +337,7 @@ interface BridgeRow extends Record<string, SqlStorageValue> {
 }
 
 /** The columns of {@link LISTED}. As objects with names, the rows of a page would take a quarter longer to read. */
-type ListedRow = [
+type ListedColumns = [
   id: string,
   title: string,
   archived: number,
@@ -351,7 +351,7 @@ type ListedRow = [
   questions: number,
 ];
 
-function parseListed(row: ListedRow): ConversationInfo {
+function parseListed(row: ListedColumns): ConversationInfo {
   const [id, title, archived, created, updated, agent, bridge, ...activity] = row;
   const [running, subagents, approvals, questions] = activity;
   return {

@@ -8,9 +8,9 @@ import { SESSION_KEEPING } from './limits.ts';
 import { type EndingSession, nextEnding, noteCut } from './session-statements.ts';
 import {
   countPart,
+  type DoomedPart,
   forgetPart,
   nextParts,
-  type Part,
   readStanding,
   saveDeleted,
 } from './standing-statements.ts';
@@ -95,7 +95,7 @@ export class Walk {
   }
 
   /** Returns whether it was the account's: a bridge may be of another one that has let it in. */
-  async #erase({ type, id }: Part): Promise<boolean> {
+  async #erase({ type, id }: DoomedPart): Promise<boolean> {
     const account = this.#account;
     if (type === 'bridge') return await tunnelOf(this.#env, id).erase(account);
     const caller = { account, conversationId: id };
@@ -105,13 +105,13 @@ export class Walk {
     return true;
   }
 
-  #forget(part: Part, isOwn: boolean): void {
+  #forget(part: DoomedPart, isOwn: boolean): void {
     const { sql } = this.#state.storage;
     const isListed = forgetPart(sql, part);
     if (isListed && isOwn) countPart(sql, `${part.type}s`);
   }
 
-  #giveUp(part: Part, error: unknown): void {
+  #giveUp(part: DoomedPart, error: unknown): void {
     const { sql } = this.#state.storage;
     logEvent('delete_failed', { account: this.#account, [part.type]: part.id, error });
     forgetPart(sql, part);

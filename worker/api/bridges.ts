@@ -238,10 +238,10 @@ async function listBridges(c: Context<AppContext>): Promise<BridgeList> {
   return { items: items.filter((item) => item !== null) };
 }
 
-type Connected = Pick<KnownBridge, 'id' | 'connectedAtMs'>;
+type ConnectedAt = Pick<KnownBridge, 'id' | 'connectedAtMs'>;
 
 /** For a user of an app, those of its key. */
-async function knownBridges({ env, var: { caller } }: Context<AppContext>): Promise<Connected[]> {
+async function knownBridges({ env, var: { caller } }: Context<AppContext>): Promise<ConnectedAt[]> {
   const { sub, app } = caller;
   if (!app) return await reach(() => accountOf(env, sub).bridges());
   return (app.key.terms.bridges ?? []).map((id) => ({ id, connectedAtMs: 0 }));
@@ -305,7 +305,7 @@ const NO_FILES = 'The bridge is offline, or could not list its files: see its lo
 async function describeBridge(
   env: Env,
   account: string,
-  { id, connectedAtMs }: Connected,
+  { id, connectedAtMs }: ConnectedAt,
 ): Promise<BridgeInfo | null> {
   const status = await reach(() => tunnelOf(env, id).status(account));
   return status && { lastConnected: new Date(connectedAtMs).toISOString(), ...status };

@@ -26,7 +26,7 @@ export interface ActivityDeps {
 const PARTS = ['asks', 'isRunning', 'hasSubagents'] as const;
 
 /** What tells one activity from another; null while it is not known. */
-type Known = { readonly [Part in (typeof PARTS)[number]]: Activity[Part] | null };
+type KnownActivity = { readonly [Part in (typeof PARTS)[number]]: Activity[Part] | null };
 
 /**
  * The runs and the tape are the truth. A report that is made twice changes nothing, so no row says what was reported: a
@@ -38,7 +38,7 @@ export class ActivityReport {
   /** The activity at the last look. */
   #seen: Activity;
   /** What the account has. */
-  #reported: Known;
+  #reported: KnownActivity;
   #isLooking = false;
 
   constructor(deps: ActivityDeps, isStored: boolean) {
@@ -103,6 +103,6 @@ export class ActivityReport {
   }
 }
 
-function isSame(one: Known, other: Known): boolean {
+function isSame(one: KnownActivity, other: KnownActivity): boolean {
   return PARTS.every((part) => one[part] === other[part]);
 }

@@ -21,7 +21,7 @@ export function lapsesAtMs({ row, log, reader }: Lapsing): number | null {
   return reader.answeredMs() + deleteAfterHours * HOUR;
 }
 
-type Kept = Pick<
+type KeptConversation = Pick<
   ConversationRow,
   'id' | 'owner' | 'bridge' | 'created' | 'archived' | 'deleteAfterHours'
 >;
@@ -30,14 +30,14 @@ type Kept = Pick<
 export function toListedRow(
   { account, conversationId }: Pick<Caller, 'account' | 'conversationId'>,
   { createdMs, bridgeId: bridge, deleteAfterHours }: PrivateListing,
-): Kept {
+): KeptConversation {
   const created = new Date(createdMs).toISOString();
   const known = { bridge, created, archived: false, deleteAfterHours };
   return { id: conversationId, owner: account, ...known };
 }
 
 /** All that stays of a conversation whose text is deleted. */
-export function stoneOf(row: Kept, deletedMs: number): ConversationRow {
+export function stoneOf(row: KeptConversation, deletedMs: number): ConversationRow {
   const { id, owner, bridge, created, archived, deleteAfterHours } = row;
   const kept = { id, owner, bridge, created, archived, deleteAfterHours };
   return { ...kept, title: '', ephemeral: false, titleAttempts: null, deletedMs };

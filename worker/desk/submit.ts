@@ -56,7 +56,7 @@ export interface Sending {
   /** Summarises the conversation instead. It must exist. */
   readonly compact?: true | undefined;
   /** Forks this conversation first, and takes back in its files what `undo` names. */
-  readonly forkOf?: Restored | undefined;
+  readonly forkOf?: RestoredPlace | undefined;
   /** The id of the new conversation, if the client chose it. Needs an `idempotencyKey`. */
   readonly newId?: string | undefined;
   /** Makes the new conversation an agent. */
@@ -87,7 +87,7 @@ export const SUBMIT_ERRORS = [
 ] as const;
 
 /** A conversation up to the end of a response, and the worktree in which it works. */
-interface Restored {
+interface RestoredPlace {
   readonly from: string;
   readonly ordinal: number;
   readonly worktree: string | null;

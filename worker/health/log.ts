@@ -28,14 +28,14 @@ const EVENTS = {
 
 export type WorkerEvent = keyof typeof EVENTS;
 
-type Texts =
+type TextFields =
   | ('trace' | 'account' | 'conversation' | 'run' | 'call' | 'bridge')
   | ('operation' | 'service' | 'model' | 'tool' | 'code' | 'deadline' | 'message');
-type Numbers = 'durationMs' | 'firstMs' | 'inputTokens' | 'outputTokens' | 'turns' | 'calls';
+type NumberFields = 'durationMs' | 'firstMs' | 'inputTokens' | 'outputTokens' | 'turns' | 'calls';
 
 /** The fields of a line. `run`: the response's id. `message`: no content. `error`: any, see {@link describeError}. */
-export type LogFields = { readonly [name in Texts]?: string | null | undefined } & {
-  readonly [name in Numbers]?: number | undefined;
+export type LogFields = { readonly [name in TextFields]?: string | null | undefined } & {
+  readonly [name in NumberFields]?: number | undefined;
 } & { readonly status?: string | number | undefined; readonly error?: unknown };
 
 /** Writes a line. Workers Logs makes fields of its JSON; workerd writes it to its standard output. */

@@ -8,21 +8,21 @@ import { SECOND } from '../../shared/units.ts';
 import { PROOF_AUDIENCE } from '../../shared/wire/tokens.ts';
 import { unauthenticated } from '../secret.ts';
 
-const Claims = z.object({
+const ProofClaims = z.object({
   sub: z.string(),
   iat: z.number(),
   jti: z.string().min(1).max(64),
   /** Of a new key: the host name of the server that its device was given. Absent from a page's own server. */
   server: z.string().optional(),
 });
-type Claims = z.infer<typeof Claims>;
+type ProofClaims = z.infer<typeof ProofClaims>;
 
 /** The id of a proof that `key` has signed for `subject` just now. @throws UNAUTHENTICATED, CLOCK_OFF (`nowMs`) */
 export async function checkProof(proof: string, key: SessionKey, subject: string): Promise<string> {
   return (await checkClaims(proof, key, subject)).jti;
 }
 
-async function checkClaims(proof: string, key: SessionKey, subject: string): Promise<Claims> {
+async function checkClaims(proof: string, key: SessionKey, subject: string): Promise<ProofClaims> {
   const claims = await readClaims(proof, key, subject);
   const { iat } = claims;
   const nowMs = Date.now();
@@ -71,7 +71,7 @@ async function readClaims(proof: string, key: SessionKey, subject: string) {
       audience: PROOF_AUDIENCE,
       subject,
     });
-    return Claims.parse(payload);
+    return ProofClaims.parse(payload);
   } catch (error) {
     throw unauthenticated('The proof is not valid: it was not made by this key for this', error);
   }

@@ -15,7 +15,7 @@ interface FoundOnce extends Pick<Findings, 'touched' | 'unnamed' | 'passages'> {
 }
 
 /** What the model has already, which is not attached again. */
-interface Sent {
+interface AlreadySent {
   readonly rules: RuleSet | undefined;
   readonly skills: ActiveSkills;
 }
@@ -23,7 +23,7 @@ interface Sent {
 /** `room` is the model's room for a prompt, in UTF-16 units. */
 export function renderFindings(
   findings: FoundOnce | undefined,
-  { rules, skills }: Sent,
+  { rules, skills }: AlreadySent,
   room: number,
 ): string[] {
   if (!findings) return [];

@@ -130,9 +130,12 @@ export function renderSurroundings(now: Surroundings, known: Surroundings | null
   ];
 }
 
-type Texts = ReadonlyMap<string, string>;
+type TextsByPath = ReadonlyMap<string, string>;
 
-function newIn(now: Texts = new Map(), known: Texts = new Map()): [path: string, text: string][] {
+function newIn(
+  now: TextsByPath = new Map(),
+  known: TextsByPath = new Map(),
+): [path: string, text: string][] {
   return [...now].filter(([path, text]) => known.get(path) !== text);
 }
 

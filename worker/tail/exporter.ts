@@ -11,14 +11,14 @@ interface TailEnv {
   readonly OTEL_EXPORTER_OTLP_HEADERS?: string;
 }
 
-type Value = string | number | boolean;
+type AttributeValue = string | number | boolean;
 
 /** A span that the server has marked. It is over when it begins: its attributes say how long it took. */
 interface Marked {
   readonly name: string;
   readonly spanId: string;
   readonly atMs: number;
-  readonly attributes: Map<string, Value>;
+  readonly attributes: Map<string, AttributeValue>;
 }
 
 export default {
@@ -47,7 +47,7 @@ export default {
 /** See RunWatch, which marks them. */
 const OURS = /^(?:invoke_agent|chat|execute_tool) /;
 
-function isValue(value: unknown): value is Value {
+function isValue(value: unknown): value is AttributeValue {
   return ['string', 'number', 'boolean'].includes(typeof value);
 }
 
@@ -119,7 +119,7 @@ async function idOf(run: string): Promise<string> {
   return [...new Uint8Array(hash, 0, 8)].map((byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
-function attributeOf(key: string, value: Value): object {
+function attributeOf(key: string, value: AttributeValue): object {
   if (typeof value === 'string') return { key, value: { stringValue: value } };
   if (typeof value === 'boolean') return { key, value: { boolValue: value } };
   return { key, value: Number.isInteger(value) ? { intValue: value } : { doubleValue: value } };

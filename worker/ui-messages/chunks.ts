@@ -18,7 +18,7 @@ export interface UiMetadata {
 
 export type UiChunk = Chunk<UiMetadata, { document: Document }>;
 
-type Event<Type extends TapeEvent['type']> = Extract<TapeEvent, { type: Type }>;
+type TapeEventOf<Type extends TapeEvent['type']> = Extract<TapeEvent, { type: Type }>;
 
 /**
  * Takes every event of a response from the beginning. The same tape gives the same chunks, however its deltas are split
@@ -38,7 +38,7 @@ export class Chunks {
   /** Whether the reader has parts of the step. After a `reset-step` it has none. */
   #isShown = false;
   /** The calls of the open step, by document. */
-  #calls = new Map<string, Call>();
+  #calls = new Map<string, StreamedCall>();
   /** Documents whose text is being sent. */
   #speeches = new Map<string, Speech>();
   /** The part that a text or thought which comes next goes on with. */
@@ -80,7 +80,7 @@ export class Chunks {
     this.#map(event);
   }
 
-  #enterStep({ document }: Event<'document_start'>): void {
+  #enterStep({ document }: TapeEventOf<'document_start'>): void {
     const calls = [...this.#calls.values()];
     const isOver = calls.length > 0 && calls.every(({ isOpen }) => !isOpen);
     // An error is of the call before it.
@@ -139,7 +139,7 @@ export class Chunks {
     }
   }
 
-  #startDocument({ document }: Event<'document_start'>): void {
+  #startDocument({ document }: TapeEventOf<'document_start'>): void {
     const { id, type } = document;
     const { voice, finishedBy } = factsOf(type);
     const kind = voice === 'reasoning' ? 'reasoning' : 'text';
@@ -182,7 +182,10 @@ export class Chunks {
   }
 
   #mapCall(
-    event: Event<'tool_call_start'> | Event<'tool_call_arguments'> | Event<'tool_result'>,
+    event:
+      | TapeEventOf<'tool_call_start'>
+      | TapeEventOf<'tool_call_arguments'>
+      | TapeEventOf<'tool_result'>,
   ): void {
     if (event.type === 'tool_call_start') {
       const { toolName, toolCallId } = event;
@@ -224,7 +227,7 @@ export class Chunks {
     if (this.#step) this.#endStep();
     const answered = response && { model: response.model, usage: response.usage };
     const messageMetadata = { conversationId: this.#conversationId, ...answered };
-    const finish = (finishReason: FinishReason) =>
+    const finish = (finishReason: UiFinishReason) =>
       this.#out.push({ type: 'finish', finishReason, messageMetadata });
     const ending = endingOf(response);
     if (ending.type === 'finished') {
@@ -247,9 +250,9 @@ const FINISH = {
   tool_calls: 'tool-calls',
 } as const;
 
-type FinishReason = NonNullable<Extract<UiChunk, { type: 'finish' }>['finishReason']>;
+type UiFinishReason = NonNullable<Extract<UiChunk, { type: 'finish' }>['finishReason']>;
 
-interface Call {
+interface StreamedCall {
   readonly toolName: string;
   readonly toolCallId: string;
   isOpen: boolean;

@@ -35,7 +35,7 @@ const File = z.object({
 });
 
 /** A call of another agent, static (`tool-NAME`) or dynamic. */
-const ToolCall = z.object({
+const UiToolCall = z.object({
   kind: z.literal('call'),
   type: z.string(),
   toolName: z.string().optional(),
@@ -48,12 +48,12 @@ const ToolCall = z.object({
 /** Thoughts, sources, data and marks of steps say nothing to a model. */
 const Other = z.object({ kind: z.literal('other') });
 
-const Part = z.preprocess(
+const UiPart = z.preprocess(
   (part) =>
     typeof part === 'object' && part !== null ? { ...part, kind: kindOf(Object(part).type) } : part,
-  z.discriminatedUnion('kind', [Text, File, ToolCall, Other]),
+  z.discriminatedUnion('kind', [Text, File, UiToolCall, Other]),
 );
-type Part = z.infer<typeof Part>;
+type UiPart = z.infer<typeof UiPart>;
 
 function kindOf(type: unknown): 'text' | 'file' | 'call' | 'other' {
   if (type === 'text' || type === 'file') return type;
@@ -62,7 +62,7 @@ function kindOf(type: unknown): 'text' | 'file' | 'call' | 'other' {
 
 const Message = z.object({
   role: AnyMessage.shape.role,
-  parts: z.array(Part).max(REQUEST_LIMITS.maxContentParts),
+  parts: z.array(UiPart).max(REQUEST_LIMITS.maxContentParts),
 });
 
 const NO_MESSAGE = 'The last message must have the role user, and a text or an image';
@@ -147,20 +147,20 @@ function toHistory({ role, parts }: z.infer<typeof Message>): z.input<typeof His
   }
 }
 
-function toContent(part: Part): ContentPart[] {
+function toContent(part: UiPart): ContentPart[] {
   if (part.kind === 'text') return [{ type: 'text', text: part.text }];
   if (part.kind !== 'file') return [];
   return [{ type: 'image_url', image_url: { url: part.url } }];
 }
 
-type ToolCall = z.infer<typeof ToolCall>;
+type UiToolCall = z.infer<typeof UiToolCall>;
 
-function toCall({ type, toolName, toolCallId: id, input }: ToolCall) {
+function toCall({ type, toolName, toolCallId: id, input }: UiToolCall) {
   const name = toolName ?? type.slice('tool-'.length);
   return { id, function: { name, arguments: textOf(input) } };
 }
 
-function toResult({ toolCallId, output, errorText }: ToolCall): z.input<typeof HistoryMessage> {
+function toResult({ toolCallId, output, errorText }: UiToolCall): z.input<typeof HistoryMessage> {
   return { role: 'tool', tool_call_id: toolCallId, content: errorText ?? textOf(output) };
 }
 

@@ -38,7 +38,7 @@ export function openSocket(c: Context<AppContext>, serve: Serve): Response {
 }
 
 /** An answer that is being sent. */
-interface Answer {
+interface SocketAnswer {
   readonly frame: AskingFrame;
   /** Aborted when the client has stopped it, or has left. */
   readonly life: AbortController;
@@ -49,7 +49,7 @@ class UiSocket {
   readonly #socket: WebSocket;
   readonly #serve: Serve;
   readonly #opened: Context<AppContext>['req'];
-  readonly #answers = new Map<string, Answer>();
+  readonly #answers = new Map<string, SocketAnswer>();
 
   constructor(socket: WebSocket, serve: Serve, opened: Context<AppContext>['req']) {
     this.#socket = socket;
@@ -121,7 +121,7 @@ class UiSocket {
   }
 
   /** Sends what the stream brings, whose lines are those of `streamChunks`. Returns the last frame. */
-  async #pass({ frame }: Answer, response: Response): Promise<ServerFrame> {
+  async #pass({ frame }: SocketAnswer, response: Response): Promise<ServerFrame> {
     if (response.status === 204) return { type: 'no-active' };
     if (!response.ok) {
       const { error } = await response.json<WireError>();
@@ -141,7 +141,7 @@ class UiSocket {
   }
 
   /** Ends the run, once it is known. One that was resumed, and is resumed again on this socket, goes on. */
-  async #stop(answer: Answer | undefined): Promise<void> {
+  async #stop(answer: SocketAnswer | undefined): Promise<void> {
     if (!answer) return;
     const { frame, life, response } = answer;
     const id = idIn(await response);

@@ -34,7 +34,7 @@ export interface ShownDiff {
   readonly text: string;
 }
 
-export type Opened =
+export type OpenedDiff =
   | { readonly state: 'opened' }
   /** The editor shows no diff. `why` is its own text. */
   | { readonly state: 'refused'; readonly why: string }
@@ -122,7 +122,7 @@ export class Companion {
    * Shows a change that the person may edit, accept or reject. The decision comes as news, perhaps before this answer:
    * then the signal ends the wait. Never rejects.
    */
-  async openDiff({ path, text }: ShownDiff, signal: AbortSignal): Promise<Opened> {
+  async openDiff({ path, text }: ShownDiff, signal: AbortSignal): Promise<OpenedDiff> {
     const answer = await this.#call(OPEN, { filePath: path, newContent: text }, signal);
     if (answer.state !== 'answered') return answer;
     if (!answer.result.isError) return { state: 'opened' };
@@ -198,9 +198,9 @@ export class Companion {
 
 type CompanionAnswer =
   | { readonly state: 'answered'; readonly result: CallToolResult }
-  | Exclude<Opened, { state: 'opened' }>;
+  | Exclude<OpenedDiff, { state: 'opened' }>;
 
-interface Opening extends CompanionOptions {
+interface CompanionOpening extends CompanionOptions {
   readonly onBytes: () => void;
   readonly end: (reason: string) => void;
 }
@@ -208,7 +208,7 @@ interface Opening extends CompanionOptions {
 async function openConnection(
   { port, token }: Candidate,
   host: string,
-  { limits, signal, onNews, onBytes, end }: Opening,
+  { limits, signal, onNews, onBytes, end }: CompanionOpening,
 ): Promise<Connection> {
   const headers: Record<string, string> =
     token === undefined ? {} : { authorization: `Bearer ${token}` };

@@ -31,7 +31,7 @@ export async function logIn(
   { file, onUrl }: LoginPlace,
 ): Promise<boolean> {
   await using redirect = await openRedirect();
-  const kept: KeptLogin = oauth
+  const kept: StoredLogin = oauth
     ? { client: { client_id: oauth.clientId, client_secret: oauth.clientSecret } }
     : {};
   const provider = personsLogin({ redirect, kept, onUrl });
@@ -68,7 +68,7 @@ function refused(error: unknown): LocalError {
   return new LocalError('refused', `The server does not let you in: ${why}`);
 }
 
-interface KeptLogin extends Partial<Pick<McpLogin, 'client' | 'tokens'>> {
+interface StoredLogin extends Partial<Pick<McpLogin, 'client' | 'tokens'>> {
   discovery?: OAuthDiscoveryState;
 }
 
@@ -79,7 +79,7 @@ function personsLogin({
   onUrl,
 }: {
   readonly redirect: Redirect;
-  readonly kept: KeptLogin;
+  readonly kept: StoredLogin;
   readonly onUrl: (url: URL) => void;
 }): OAuthClientProvider {
   let verifier = '';

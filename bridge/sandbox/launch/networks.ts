@@ -23,7 +23,7 @@ export class Networks implements Disposable {
   readonly #account: CommandUser;
   readonly #file: string;
   /** By their conversations, the one used last at the end. */
-  readonly #networks = new Map<string, Network>();
+  readonly #networks = new Map<string, HeldNetwork>();
 
   private constructor(account: CommandUser, file: string, entry: Entry) {
     this.#account = account;
@@ -76,7 +76,7 @@ export class Networks implements Disposable {
     closeSync(this.entry.user);
   }
 
-  #networkOf(conversationId: string): Network {
+  #networkOf(conversationId: string): HeldNetwork {
     const network = this.#networks.get(conversationId) ?? { descriptor: this.#make() };
     this.#networks.delete(conversationId);
     this.#networks.set(conversationId, network);
@@ -85,13 +85,13 @@ export class Networks implements Disposable {
   }
 
   /** Rejects for a forgotten network: the conversation's present one is not that of the command. */
-  async #openDialer(conversationId: string, network: Network): Promise<Dialer> {
+  async #openDialer(conversationId: string, network: HeldNetwork): Promise<Dialer> {
     const descriptor = await network.descriptor;
     if (this.#networks.get(conversationId) !== network) throw new Error('It was forgotten.');
     return await openDialer(this.#inside(descriptor));
   }
 
-  async #open({ descriptor }: Network): Promise<Door> {
+  async #open({ descriptor }: HeldNetwork): Promise<Door> {
     return await openDoor(this.#inside(await descriptor));
   }
 
@@ -129,13 +129,13 @@ export interface JoinedNetwork {
   readonly openDialer: () => Promise<Dialer>;
 }
 
-interface Network {
+interface HeldNetwork {
   readonly descriptor: Promise<number>;
   door?: Promise<Door>;
 }
 
 /** A network that could not be made has no descriptor, and one that was never opened no door. */
-function giveUp({ descriptor, door }: Network): void {
+function giveUp({ descriptor, door }: HeldNetwork): void {
   door?.then(
     (open) => open[Symbol.dispose](),
     () => {},

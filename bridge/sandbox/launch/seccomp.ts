@@ -23,10 +23,10 @@ export function seccompProgram(arch: string = process.arch): Uint8Array | undefi
 }
 
 /** A system call's numbers on each processor's Linux. */
-type Numbers = readonly [x64: number, arm64: number];
+type CallNumbers = readonly [x64: number, arm64: number];
 
 /** The calls that are refused whatever their arguments are. */
-const DENIED: Readonly<Record<string, Numbers>> = {
+const DENIED: Readonly<Record<string, CallNumbers>> = {
   add_key: [248, 217],
   request_key: [249, 218],
   keyctl: [250, 219],
@@ -63,14 +63,14 @@ const LIMITED = {
   clone3: [435, 435],
   socket: [41, 198],
   socketpair: [53, 199],
-} as const satisfies Record<string, Numbers>;
+} as const satisfies Record<string, CallNumbers>;
 
 interface Abi {
   /** AUDIT_ARCH_* of linux/audit.h. */
   readonly audit: number;
   /** First number of a second ABI under the same `audit` (x32), if there is one. */
   readonly otherAbiFrom: number | undefined;
-  /** The place of its numbers in {@link Numbers}. */
+  /** The place of its numbers in {@link CallNumbers}. */
   readonly column: 0 | 1;
 }
 

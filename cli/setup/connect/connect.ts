@@ -34,7 +34,7 @@ import { UsageError } from '../../terminal/usage-error.ts';
 import { openBridgeLog } from './bridge-log.ts';
 import { type RunBridge, runOwnBridge } from './run-own-bridge.ts';
 
-interface ConnectOptions extends LocationOptions {
+interface ConnectCommandOptions extends LocationOptions {
   readonly tokenFile?: string;
   readonly bridgeId?: string;
   readonly move?: boolean;
@@ -55,13 +55,15 @@ export function registerConnect(program: Command, runBridge: RunBridge = runOwnB
       'the id of this bridge (default: the one in the token, or of the folder)',
     )
     .option('--move', MOVE_HELP);
-  addLocationOptions(command, 'here').action(async (url: string, options: ConnectOptions) => {
-    const settings = await readSettings();
-    const configDir = configFolder(process.env);
-    const config = { ...(await configOf(url, options)), configDir, ...ownersOf(settings) };
-    limitOwnEnvironment(settings.keyNames);
-    await connect(config, runBridge, abortOnInterrupt());
-  });
+  addLocationOptions(command, 'here').action(
+    async (url: string, options: ConnectCommandOptions) => {
+      const settings = await readSettings();
+      const configDir = configFolder(process.env);
+      const config = { ...(await configOf(url, options)), configDir, ...ownersOf(settings) };
+      limitOwnEnvironment(settings.keyNames);
+      await connect(config, runBridge, abortOnInterrupt());
+    },
+  );
 }
 
 async function connect(
@@ -148,7 +150,7 @@ async function watchToken(
   }
 }
 
-async function configOf(url: string, options: ConnectOptions): Promise<ConnectConfig> {
+async function configOf(url: string, options: ConnectCommandOptions): Promise<ConnectConfig> {
   if (!/^https?:\/\//i.test(url) || !URL.canParse(url)) {
     throw new UsageError(
       `The URL must begin with http:// or https://, such as http://127.0.0.1:8787, not ${url}`,
@@ -181,13 +183,13 @@ async function configOf(url: string, options: ConnectOptions): Promise<ConnectCo
 }
 
 /** @throws {UsageError} if `--bridge-id` is no id of a bridge. */
-function namedBridge({ bridgeId }: ConnectOptions): string | undefined {
+function namedBridge({ bridgeId }: ConnectCommandOptions): string | undefined {
   if (bridgeId === undefined || BridgeId.safeParse(bridgeId).success) return bridgeId;
   throw new UsageError('--bridge-id takes an id like bridge_… with a UUID.');
 }
 
 /** @throws {UsageError} if there is neither a token nor a session of this machine. */
-async function requireLogin(url: string, options: ConnectOptions): Promise<void> {
+async function requireLogin(url: string, options: ConnectCommandOptions): Promise<void> {
   if (await findSignedIn(url, options)) return;
   throw new UsageError(
     `This machine is not signed in at ${url}: run \`${ownCommand('login', url)}\`, set DRAWBRIDGE_TOKEN, or give --token-file.`,
@@ -195,7 +197,7 @@ async function requireLogin(url: string, options: ConnectOptions): Promise<void>
 }
 
 /** What the place of the token holds now; `first` while it cannot be read, such as in the middle of being replaced. */
-function readerOf(first: string, options: ConnectOptions): () => string {
+function readerOf(first: string, options: ConnectCommandOptions): () => string {
   return () => {
     try {
       return tokenAt(options) ?? first;
@@ -206,7 +208,7 @@ function readerOf(first: string, options: ConnectOptions): () => string {
 }
 
 /** Does not check the token's signature: only the server can, and it refuses a wrong id. */
-function bridgeIdOf(token: string, options: ConnectOptions): string {
+function bridgeIdOf(token: string, options: ConnectCommandOptions): string {
   const { success, data } = BridgeId.safeParse(options.bridgeId ?? bridgeClaimOf(token));
   if (success) return data;
   throw new UsageError(

@@ -28,7 +28,7 @@ interface AddOptions extends LocationOptions {
   readonly sandbox?: true;
 }
 
-interface LoginOptions extends LocationOptions {
+interface McpLoginOptions extends LocationOptions {
   readonly browser: boolean;
 }
 
@@ -69,7 +69,7 @@ export function registerMcp(program: Command): Command {
     .command('login <name>')
     .description('Log in at a server that demands it, through the browser')
     .option('--no-browser', 'only print the address of the login page');
-  addLocationOptions(login).action(async (name: string, options: LoginOptions) => {
+  addLocationOptions(login).action(async (name: string, options: McpLoginOptions) => {
     const { file, servers, workspace } = await openList(options);
     const { logInAt } = await import('./login.ts');
     await logInAt(name, find(servers, name), {

@@ -58,7 +58,7 @@ export function howToEnrol(): string {
 }
 
 /** A choice, and what it leads to; undefined goes back to the choices. */
-interface Way extends ListChoice {
+interface ApprovalWay extends ListChoice {
   readonly reply: () => Promise<ApprovalReply | undefined>;
 }
 
@@ -139,7 +139,7 @@ class Approval {
     return words === undefined ? [] : [{ text: `${words} ${howToEnrol()}`, style: 'yellow' }];
   }
 
-  #ways(): readonly Way[] {
+  #ways(): readonly ApprovalWay[] {
     const reject = {
       label: 'Reject',
       reply: () => Promise.resolve({ decision: 'reject' as const }),
@@ -148,7 +148,7 @@ class Approval {
     return [...this.#yeses(), reject, explain];
   }
 
-  #yeses(): readonly Way[] {
+  #yeses(): readonly ApprovalWay[] {
     if (!this.#place.desk.session.chat.device) return [];
     const { proposal, newText } = this.#question;
     const needsEnd = true;
@@ -168,7 +168,7 @@ class Approval {
     ];
   }
 
-  #lastingWay(words: string, scope: Scope): Way {
+  #lastingWay(words: string, scope: Scope): ApprovalWay {
     const label = isShort(this.#reach) ? `${words}: ${this.#reach}` : words;
     return { label, needsEnd: true, reply: () => this.#last(scope) };
   }

@@ -48,7 +48,7 @@ async function askFields(panel: Panel, fields: readonly FormField[]): Promise<Va
   });
 }
 
-interface Answered {
+interface FieldAnswer {
   /** Undefined for a field that is left out. */
   readonly value: FormValue | undefined;
 }
@@ -58,7 +58,7 @@ async function askField(
   panel: Panel,
   field: FormField,
   place: string,
-): Promise<Answered | undefined> {
+): Promise<FieldAnswer | undefined> {
   let problem: Problem | undefined;
   for (;;) {
     const typed = await askTyped(panel, field, place, problem);

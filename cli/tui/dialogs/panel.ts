@@ -51,7 +51,7 @@ export interface Chosen {
   readonly ticked: readonly number[];
 }
 
-interface Step {
+interface PanelStep {
   readonly options: StepOptions;
   readonly text: ScrollText;
   readonly control: ListControl | FieldControl;
@@ -84,7 +84,7 @@ export class Panel implements Dialog {
   readonly #place: () => string;
   readonly #onAway: () => void;
   readonly #gate: QuietGate;
-  #step: Step | undefined;
+  #step: PanelStep | undefined;
   #work = '';
   #isClosed = false;
   #cancelDrawing = () => {};
@@ -187,19 +187,19 @@ export class Panel implements Dialog {
     return await control.answer.promise;
   }
 
-  #answer(step: Step, settle: () => void): void {
+  #answer(step: PanelStep, settle: () => void): void {
     settle();
     // Keys that come before the next step find nothing to answer.
     if (this.#step === step) this.#step = undefined;
     this.#work = '';
   }
 
-  #leave(step: Step): void {
+  #leave(step: PanelStep): void {
     if (step.options.putsAway) this.#onAway();
     else this.back();
   }
 
-  #pass(data: string, { control, text }: Step): void {
+  #pass(data: string, { control, text }: PanelStep): void {
     if (control.type === 'field') return control.field.handleKey(data);
     if (data.startsWith(PASTE_START)) return;
     const isTaken = control.list.handleKey(data) || text.handleKey(data);
@@ -209,7 +209,7 @@ export class Panel implements Dialog {
     this.#gate.close();
   }
 
-  #enter(step: Step): void {
+  #enter(step: PanelStep): void {
     const confirm = () => {
       if (this.#step === step) this.#confirm(step);
       this.#desk.tui.requestRender();
@@ -217,7 +217,7 @@ export class Panel implements Dialog {
     this.#cancelEnter = this.#desk.later(confirm, BURST_MS);
   }
 
-  #confirm(step: Step): void {
+  #confirm(step: PanelStep): void {
     const { control, text } = step;
     if (control.type === 'field') {
       const { field, answer } = control;
@@ -234,7 +234,7 @@ export class Panel implements Dialog {
     this.#answer(step, () => answer.resolve({ index, ticked: list.ticked }));
   }
 
-  #say(step: Step, words: string): void {
+  #say(step: PanelStep, words: string): void {
     step.note = words;
   }
 
@@ -262,7 +262,7 @@ export class Panel implements Dialog {
     ];
   }
 
-  #hintOf({ options, control }: Step): string {
+  #hintOf({ options, control }: PanelStep): string {
     if (this.#gate.closedMs !== 0) return '…';
     const leaves = options.putsAway ? 'Esc: later' : 'Esc: back';
     if (control.type === 'field') return `Enter: go on · ${leaves}`;

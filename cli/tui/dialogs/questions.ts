@@ -11,10 +11,10 @@ import { sendAnswer } from './send.ts';
 export type AskedQuestions = Extract<SubagentAsk, { kind: 'clarification' }>;
 
 /** What a person did with one question. Going back keeps the answer that was given before. */
-type Outcome =
-  | { readonly type: 'answered'; readonly answer: Given }
+type QuestionOutcome =
+  | { readonly type: 'answered'; readonly answer: GivenAnswer }
   | { readonly type: 'skipped' | 'back' };
-type Given = Pick<Answer, 'optionIds' | 'text'>;
+type GivenAnswer = Pick<Answer, 'optionIds' | 'text'>;
 
 /** Rejects with a ClientError if the server does not take the answers. */
 export async function answerQuestions(
@@ -22,7 +22,7 @@ export async function answerQuestions(
   { questions, conversationId, documentId, responseId }: AskedQuestions,
   { chat }: Pick<DialogSession, 'chat'>,
 ): Promise<void> {
-  const given = new Map<number, Given>();
+  const given = new Map<number, GivenAnswer>();
   for (let at = 0; at < questions.length; ) {
     const [question] = questions.slice(at, at + 1);
     if (!question) break;
@@ -46,8 +46,8 @@ async function ask(
   question: Question,
   at: number,
   count: number,
-  before: Given | undefined,
-): Promise<Outcome> {
+  before: GivenAnswer | undefined,
+): Promise<QuestionOutcome> {
   const { options, allowMultiple } = question;
   const labels = options.map(({ label }) => inOneLine(label));
   const idsOf = (indexes: readonly number[]) =>
@@ -75,7 +75,7 @@ async function ask(
   }
 }
 
-function answered(answer: Given): Outcome {
+function answered(answer: GivenAnswer): QuestionOutcome {
   return { type: 'answered', answer };
 }
 

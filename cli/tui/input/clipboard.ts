@@ -29,7 +29,7 @@ export function clipboardPrograms(): string {
   return READERS.map(({ program }) => program).join(', ');
 }
 
-interface Reader {
+interface ClipboardReader {
   readonly program: string;
   readonly words: readonly string[];
   /** The bytes of the picture in the program's output; none where it says that there is no picture. */
@@ -38,7 +38,7 @@ interface Reader {
 
 const asItIs = (output: Buffer) => output;
 
-const READERS: readonly Reader[] = {
+const READERS: readonly ClipboardReader[] = {
   darwin: [
     { program: 'pngpaste', words: ['-'], decode: asItIs },
     {

@@ -31,7 +31,7 @@ export interface WriterOptions {
 }
 
 /** The skills of a bridge as they were last asked for. */
-interface KnownSkills {
+interface AskedSkills {
   readonly bridgeId: string;
   readonly atMs: number;
   readonly found: readonly CompletedCommand[];
@@ -46,7 +46,7 @@ export class Writer {
   readonly #options: WriterOptions;
   readonly #completion: InputCompletion;
   #cleared = '';
-  #skills: KnownSkills | undefined;
+  #skills: AskedSkills | undefined;
 
   constructor(options: WriterOptions) {
     const { tui, paint, stateDir, desk } = options;

@@ -15,7 +15,7 @@ import { ownCommand } from '../../terminal/own-command.ts';
 import type { Paint } from '../../terminal/paint.ts';
 
 /** What the session does, and facts about that. A narrow screen shows only the first fact. */
-interface Activity {
+interface SessionActivity {
   readonly work: string;
   readonly facts?: readonly string[];
   /** What the person can do about it. */
@@ -23,7 +23,7 @@ interface Activity {
 }
 
 /** Undefined while nothing goes on. */
-function activityOf(session: ChatSession, nowMs: number): Activity | undefined {
+function activityOf(session: ChatSession, nowMs: number): SessionActivity | undefined {
   const { current, lostMs, unsent, problem, queued } = session;
   if (problem) return { work: `This conversation cannot be followed: ${problem.message}` };
   if (lostMs !== undefined) return lostActivity(session, nowMs - lostMs);
@@ -36,7 +36,10 @@ function activityOf(session: ChatSession, nowMs: number): Activity | undefined {
   return { work: workOf(current, nowMs), facts: [time, ...tokensOf(current)] };
 }
 
-function lostActivity({ chat: { url = '', targetWords } }: ChatSession, ms: number): Activity {
+function lostActivity(
+  { chat: { url = '', targetWords } }: ChatSession,
+  ms: number,
+): SessionActivity {
   const start = ownCommand('start', ...targetWords);
   return {
     work: `Connection lost; trying again (${seconds(ms)})`,

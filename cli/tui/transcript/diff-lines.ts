@@ -20,10 +20,10 @@ export function diffLines(hunks: readonly Diff[], width: number, look: Look): st
 }
 
 /** Undefined where lines are left out. */
-type Row = DiffRow | undefined;
+type ShownRow = DiffRow | undefined;
 
 /** Leaves out the unchanged rows that are far from any change. */
-function nearChanges(rows: readonly Row[]): Row[] {
+function nearChanges(rows: readonly ShownRow[]): ShownRow[] {
   const near = rows.map(() => false);
   for (const [index, row] of rows.entries()) {
     if (!row || row.sign === ' ') continue;
@@ -45,7 +45,7 @@ interface Margin {
   readonly hasBoth: boolean;
 }
 
-function marginFor(rows: readonly Row[], width: number): Margin {
+function marginFor(rows: readonly ShownRow[], width: number): Margin {
   const numbers = rows.flatMap((row) => [row?.oldLine ?? 0, row?.newLine ?? 0]);
   const largest = numbers.reduce((most, number) => Math.max(most, number), 0);
   return {
@@ -54,7 +54,7 @@ function marginFor(rows: readonly Row[], width: number): Margin {
   };
 }
 
-function rowLines(row: Row, margin: Margin, width: number, paint: Paint): string[] {
+function rowLines(row: ShownRow, margin: Margin, width: number, paint: Paint): string[] {
   if (!row) return [paint('dim', '⋯')];
   const numbers = numbersOf(row, margin);
   const room = Math.max(1, width - numbers.length - SIGN_COLUMNS);

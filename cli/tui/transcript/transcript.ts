@@ -7,10 +7,10 @@ import { documentPart } from './document-part.ts';
 import type { Look } from './look.ts';
 import { messagePart, missingPart, noticePart, responseEnd } from './message-part.ts';
 
-type Message = ConversationView['messages'][number];
+type TranscriptMessage = ConversationView['messages'][number];
 
 /** A part with what it shows. A snapshot replaces messages, responses and documents by others of the same names. */
-interface Kept {
+interface KeptPart {
   readonly subject: object;
   readonly part: Component;
 }
@@ -28,7 +28,7 @@ export class Transcript extends Container {
   readonly #look: Look;
   #view: ConversationView | undefined;
   /** By what they show: a message, a document, the end of a response. */
-  #parts = new Map<string, Kept>();
+  #parts = new Map<string, KeptPart>();
   #notices: Notice[] = [];
   #hasSaidWithdrawn = false;
 
@@ -143,7 +143,7 @@ export class Transcript extends Container {
     }
   }
 
-  #arrangeMessage(key: string, message: Message, keep: Keep): void {
+  #arrangeMessage(key: string, message: TranscriptMessage, keep: Keep): void {
     keep(key, message, () => messagePart(message, this.#look));
   }
 
@@ -180,13 +180,13 @@ function keyOf(responseId: string, documentId: string): string {
   return `document ${responseId} ${documentId}`;
 }
 
-interface Exchange {
-  readonly message: Message | undefined;
+interface TranscriptExchange {
+  readonly message: TranscriptMessage | undefined;
   readonly response: ChatResponse | undefined;
 }
 
 /** Messages that wait are not here: the composer shows them. The preview of an undo shows only what it asks. */
-function exchangesOf(view: ConversationView | undefined): Exchange[] {
+function exchangesOf(view: ConversationView | undefined): TranscriptExchange[] {
   const { messages = [], responses = [] } = view ?? {};
   const asked = new Map(
     messages.filter(({ steers }) => !steers).map((message) => [message.responseId, message]),

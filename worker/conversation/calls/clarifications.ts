@@ -18,7 +18,7 @@ export function openQuestions(
 }
 
 /** Where the answer goes and which response it belongs to. */
-interface Answering {
+interface AnswerTarget {
   readonly log: RunLog;
   readonly calls: {
     answer(call: Call, questions: readonly Question[], answers: readonly Answer[]): void;
@@ -29,7 +29,7 @@ interface Answering {
 
 /** Settles the call with the first answer, and the run goes on. */
 export function answerClarification(
-  { log, calls, response }: Answering,
+  { log, calls, response }: AnswerTarget,
   documentId: string,
   { responseId, answers }: ClarificationAnswer,
 ): void {

@@ -23,18 +23,18 @@ const Image = z.object({
 
 const Refusal = z.object({ type: z.literal('refusal'), refusal: z.string() });
 
-const Part = z.discriminatedUnion('type', [Text, Image, Refusal]);
-type Part = z.infer<typeof Part>;
+const InputPart = z.discriminatedUnion('type', [Text, Image, Refusal]);
+type InputPart = z.infer<typeof InputPart>;
 
 const Message = z.object({
   type: z.literal('message'),
   role: z.enum(['system', 'developer', 'user', 'assistant']),
-  content: z.union([z.string(), z.array(Part).max(REQUEST_LIMITS.maxContentParts)]),
+  content: z.union([z.string(), z.array(InputPart).max(REQUEST_LIMITS.maxContentParts)]),
 });
 
 const Output = z.union([z.string(), z.array(Text)]);
 
-const Item = z.discriminatedUnion('type', [
+const InputItem = z.discriminatedUnion('type', [
   Message,
   z.object({
     type: z.literal('function_call'),
@@ -55,7 +55,7 @@ const Item = z.discriminatedUnion('type', [
     }),
   }),
 ]);
-type Item = z.infer<typeof Item>;
+type InputItem = z.infer<typeof InputItem>;
 
 /** An item without a type is a message. */
 const AnyItem = z.preprocess(
@@ -63,11 +63,11 @@ const AnyItem = z.preprocess(
     typeof item === 'object' && item !== null && !('type' in item)
       ? { ...item, type: 'message' }
       : item,
-  Item,
+  InputItem,
 );
 
 const Input = z.union([
-  z.string().transform((text): Item[] => [{ type: 'message', role: 'user', content: text }]),
+  z.string().transform((text): InputItem[] => [{ type: 'message', role: 'user', content: text }]),
   z.array(AnyItem).min(1).max(REQUEST_LIMITS.maxHistoryMessages),
 ]);
 
@@ -164,7 +164,7 @@ export function toChatRequest(request: ResponsesRequest, conversationId?: string
   };
 }
 
-function lastResults(input: readonly Item[]) {
+function lastResults(input: readonly InputItem[]) {
   const before = input.findLastIndex(({ type }) => type !== 'function_call_output');
   return input.slice(before + 1).flatMap((item) => {
     if (item.type !== 'function_call_output') return [];
@@ -172,7 +172,7 @@ function lastResults(input: readonly Item[]) {
   });
 }
 
-function toHistory(item: Item): z.input<typeof HistoryMessage>[] {
+function toHistory(item: InputItem): z.input<typeof HistoryMessage>[] {
   switch (item.type) {
     case 'message':
       return [toMessage(item)];
@@ -195,14 +195,14 @@ function toMessage({ role, content }: z.infer<typeof Message>): z.input<typeof H
   return { role, content: content.map(toPart) };
 }
 
-function toPart(part: Part) {
+function toPart(part: InputPart) {
   if (part.type !== 'input_image') return { type: 'text' as const, text: textIn([part]) };
   const { image_url: url, detail } = part;
   return { type: 'image_url' as const, image_url: { url, ...(detail && { detail }) } };
 }
 
 /** Without images, which only messages of the user hold. */
-function textIn(content: string | readonly Part[]): string {
+function textIn(content: string | readonly InputPart[]): string {
   if (typeof content === 'string') return content;
   return content
     .map((part) => ('text' in part ? part.text : 'refusal' in part ? part.refusal : ''))

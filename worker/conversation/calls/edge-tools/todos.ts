@@ -7,7 +7,7 @@ import { failure, type ToolResult } from '../../../../shared/wire/tunnel.ts';
 import { formatTodos } from '../../../prompt/todos.ts';
 
 type TodoArguments = z.output<typeof todoWrite.arguments>;
-type Written = TodoArguments['todos'][number];
+type WrittenTodo = TodoArguments['todos'][number];
 
 /** In the metadata, `todos` has the changed todos and `list` the whole new list. */
 export function writeTodos({ merge, todos }: TodoArguments, before: readonly Todo[]): ToolResult {
@@ -32,7 +32,7 @@ ${formatTodos(before)}`);
   return { status: 'success', data: formatTodos(list), metadata };
 }
 
-function written({ id, content, status }: Written, before: Todo | undefined): Todo {
+function written({ id, content, status }: WrittenTodo, before: Todo | undefined): Todo {
   return {
     id,
     content: content ?? before?.content ?? '',
