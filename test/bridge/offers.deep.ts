@@ -1,10 +1,11 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { BridgeFrame, ToolCall } from '../../shared/wire/tunnel.ts';
 import { digestOf, fakeDefinition } from '../far-ends/fake-offer.ts';
 import { BRIDGE_ID, type Device, newDevice } from './admission/device.ts';
+import { spawnBridge } from './spawned-bridge.ts';
 import { type TemporaryWorkspace, temporaryWorkspace } from './tools/temporary-workspace.ts';
 import { ScriptedTunnel, type TunnelConnection } from './tunnel/scripted-tunnel.ts';
 import { newCall } from './tunnel/session-bench.ts';
@@ -32,7 +33,7 @@ afterEach(async () => await tunnel[Symbol.asyncDispose]());
 
 describe('a bridge that offers a tool', () => {
   test('names the set in its hello, and sends the set when it is asked for it', async () => {
-    spawnBridge();
+    startBridge();
     const connection = await tunnel.connection();
     const { offers = '' } = await connection.welcome();
     connection.send({ type: 'offers_wanted', digest: offers });
@@ -45,7 +46,7 @@ describe('a bridge that offers a tool', () => {
   });
 
   test('sends another set when it changes, and refuses calls of the definition before', async () => {
-    const child = spawnBridge();
+    const child = startBridge();
     const connection = await tunnel.connection();
     const { offers } = await connection.welcome();
     child.kill('SIGUSR2');
@@ -59,7 +60,7 @@ describe('a bridge that offers a tool', () => {
   });
 
   test('asks before it calls the tool, whatever its server says of it', async () => {
-    spawnBridge();
+    startBridge();
     const connection = await tunnel.welcomed();
     const call = find('bug');
     connection.send({ type: 'call', call });
@@ -80,7 +81,7 @@ describe('a bridge that offers a tool', () => {
   });
 
   test('does not run what was approved once its server has changed the definition', async () => {
-    const child = spawnBridge();
+    const child = startBridge();
     const connection = await tunnel.welcomed();
     const call = find('bug');
     connection.send({ type: 'call', call });
@@ -94,7 +95,7 @@ describe('a bridge that offers a tool', () => {
   });
 
   test('checks the arguments by the schema and says where they do not fit, and the mode', async () => {
-    spawnBridge();
+    startBridge();
     const connection = await tunnel.welcomed();
     const wrong = { ...find('bug'), arguments: { word: '' } };
     connection.send({ type: 'call', call: wrong });
@@ -108,7 +109,7 @@ describe('a bridge that offers a tool', () => {
 
   test('believes the server where the owner allows this very definition', async () => {
     await writeFile(join(stateDir, 'policy.json'), JSON.stringify(TRUSTED));
-    const child = spawnBridge();
+    const child = startBridge();
     const connection = await tunnel.connection();
     const { offers = '' } = await connection.welcome();
     connection.send({ type: 'offers_wanted', digest: offers });
@@ -126,7 +127,7 @@ describe('a bridge that offers a tool', () => {
     { name: 'is repeated after a crash where the owner believes it', rules: TRUSTED, calls: 2 },
   ])('$name', async ({ rules, calls }) => {
     if (rules) await writeFile(join(stateDir, 'policy.json'), JSON.stringify(rules));
-    const child = spawnBridge();
+    const child = startBridge();
     const connection = await tunnel.welcomed();
     const call = find('wait');
     connection.send({ type: 'call', call });
@@ -134,7 +135,7 @@ describe('a bridge that offers a tool', () => {
     await vi.waitUntil(async () => (await called()) === 'wait\n');
     child.kill('SIGKILL');
     await connection.closed;
-    spawnBridge();
+    startBridge();
     const again = await tunnel.connection();
     await again.welcome({ calls: [call] });
     if (!rules) {
@@ -166,13 +167,7 @@ async function called(): Promise<string> {
   return await place.text('called.txt').catch(() => '');
 }
 
-function spawnBridge(): ChildProcess {
-  const script = join(import.meta.dirname, 'offering-bridge.ts');
-  const workspaceDir = place.root;
-  const config = { url: tunnel.url, token: 'secret', bridgeId: BRIDGE_ID, workspaceDir, stateDir };
-  const child = spawn(process.execPath, [script, JSON.stringify(config)], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  onTestFinished(() => void child.kill('SIGKILL'));
-  return child;
+function startBridge(): ChildProcess {
+  const config = { url: tunnel.url, bridgeId: BRIDGE_ID, workspaceDir: place.root, stateDir };
+  return spawnBridge(config, { script: 'offering-bridge.ts' });
 }

@@ -1,4 +1,3 @@
-import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { chmod, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
@@ -18,12 +17,12 @@ import {
   TUNNEL_PROTOCOL,
 } from '../../shared/wire/tunnel.ts';
 import { newDevice } from './admission/device.ts';
+import { BRIDGE_ID, killed, spawnBridge } from './spawned-bridge.ts';
 import { isAnyoneRunning } from './terminal/plain-launch.ts';
 import { type TemporaryWorkspace, temporaryWorkspace } from './tools/temporary-workspace.ts';
 import { ScriptedTunnel, type TunnelConnection } from './tunnel/scripted-tunnel.ts';
 import { newCall } from './tunnel/session-bench.ts';
 
-const BRIDGE_ID = 'bridge_00000000-0000-4000-8000-000000000001';
 /** Also where no sandbox works, and every command would ask. */
 const COMMANDS_ALLOWED = '{"rules":[{"tool":"run_terminal_cmd","decision":"allow"}]}';
 
@@ -78,16 +77,6 @@ async function bridgeWithProgramsIn(folder: string): Promise<typeof runBridge> {
     vi.resetModules();
   });
   return (await import('../../bridge/run.ts')).runBridge;
-}
-
-/** The bridge in a process of its own. */
-function spawnBridge(): ChildProcess {
-  const script = join(import.meta.dirname, 'running-bridge.ts');
-  const child = spawn(process.execPath, [script, JSON.stringify(configOf())], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  onTestFinished(() => void child.kill('SIGKILL'));
-  return child;
 }
 
 async function resultOf(connection: TunnelConnection, call: ToolCall): Promise<ToolResult> {
@@ -427,7 +416,7 @@ describe('a bridge that is refused', () => {
 
 describe('a bridge that is ended', () => {
   test('leaves no process, no lock and nothing that keeps its own process alive', async () => {
-    const bridge = spawnBridge();
+    const bridge = spawnBridge(configOf());
     const exited = once(bridge, 'exit');
     const connection = await tunnel.welcomed();
     const call = await putJob();
@@ -456,17 +445,15 @@ describe('a bridge that is ended', () => {
 
 describe('a bridge that is killed in the middle of a command', () => {
   test('does not run it again, says that its outcome is unknown, and runs other calls', async () => {
-    const first = spawnBridge();
+    const first = spawnBridge(configOf());
     const connection = await tunnel.welcomed();
     const call = await putJob();
     const read = newCall('read_file', { target_file: 'a.txt' });
     connection.send({ type: 'call', call });
     await vi.waitUntil(exists('ran.txt'));
-    const exited = once(first, 'exit');
-    first.kill('SIGKILL');
-    await exited;
+    await killed(first);
 
-    spawnBridge();
+    spawnBridge(configOf());
     const next = await tunnel.connection();
     const { calls } = await next.welcome({ calls: [call, read] });
     const results = [await next.next('result'), await next.next('result')];

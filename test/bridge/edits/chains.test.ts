@@ -1,17 +1,14 @@
 import { expect, it } from 'vitest';
+import { Random } from '../../../bench/fuzz/random.ts';
 import { chainsOf, type Span } from '../../../bridge/edits/chains.ts';
 
 it('finds the best chain through every span, as trying everything does', () => {
-  let state = 11;
-  const random = (below: number) => {
-    state = (state * 1_103_515_245 + 12_345) % 2 ** 31;
-    return state % below;
-  };
+  const random = new Random(11);
   for (let round = 0; round < 300; round++) {
-    const blocks = Array.from({ length: 1 + random(3) }, () =>
-      Array.from({ length: 1 + random(5) }, () => {
-        const from = random(8);
-        return { from, to: from + 1 + random(3), score: random(20) };
+    const blocks = Array.from({ length: 1 + random.below(3) }, () =>
+      Array.from({ length: 1 + random.below(5) }, () => {
+        const from = random.below(8);
+        return { from, to: from + 1 + random.below(3), score: random.below(20) };
       }),
     );
     const all = everyChain(blocks);

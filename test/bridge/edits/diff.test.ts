@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { Random } from '../../../bench/fuzz/random.ts';
 import { diffTexts } from '../../../bridge/edits/diff.ts';
 import type { Diff } from '../../../shared/wire/documents.ts';
 
@@ -50,7 +51,7 @@ describe('diffTexts', () => {
   });
 
   it('gives the new text again for random changes', () => {
-    const random = newRandom(7);
+    const random = new Random(7);
     for (let round = 0; round < 300; round++) {
       const before = randomText(random);
       const after = randomText(random);
@@ -73,19 +74,6 @@ function applyDiffs(text: string, diffs: readonly (Diff | undefined)[]): string 
   return lines.join('\n');
 }
 
-function randomText(random: () => number): string {
-  const lines = Array.from(
-    { length: Math.floor(random() * 9) },
-    () => 'abc'[Math.floor(random() * 3)],
-  );
-  return lines.join('\n');
-}
-
-/** Seeded, so that a failing round can be run again. */
-function newRandom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state * 1_103_515_245 + 12_345) % 2 ** 31;
-    return state / 2 ** 31;
-  };
+function randomText(random: Random): string {
+  return Array.from({ length: random.below(9) }, () => random.pick(['a', 'b', 'c'])).join('\n');
 }

@@ -2,7 +2,8 @@
  * Makes files, edits of them, and the sparse text that a model writes for each edit. The edit is made first, so the
  * intended file is known.
  */
-import { LANGUAGES, type Language, type Random } from './sparse-files.ts';
+import { Random } from '../../../bench/fuzz/random.ts';
+import { LANGUAGES, type Language } from './sparse-files.ts';
 
 export interface SparseEdit {
   readonly kind: Kind;
@@ -12,25 +13,9 @@ export interface SparseEdit {
   readonly intended: string;
 }
 
-export function newRandom(seed: number): Random {
-  let state = seed >>> 0;
-  const next = () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-  const below = (count: number) => Math.floor(next() * count);
-  return {
-    below,
-    chance: (share) => next() < share,
-    pick: (list) => list[below(list.length)] as (typeof list)[number],
-  };
-}
-
 /** The edit of this seed; null where the file has no room for its kind. */
 export function makeSparseEdit(seed: number, languages = LANGUAGES): SparseEdit | null {
-  const random = newRandom(seed);
+  const random = new Random(seed);
   const language = random.pick(languages);
   const kind = random.pick(KINDS);
   const file = language.make(random);

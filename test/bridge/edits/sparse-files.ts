@@ -1,10 +1,6 @@
 /** Files of several languages that repeat themselves as real ones do, and lines to change them with. */
 
-export interface Random {
-  readonly below: (count: number) => number;
-  readonly chance: (share: number) => boolean;
-  readonly pick: <Item>(list: readonly Item[]) => Item;
-}
+import type { Random } from '../../../bench/fuzz/random.ts';
 
 export interface Language {
   readonly name: string;

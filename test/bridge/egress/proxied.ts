@@ -7,6 +7,7 @@ import { HostProxy, type HostVerdict, type JudgeHost } from '../../../bridge/egr
 import type { Resolver } from '../../../bridge/egress/reach.ts';
 import { Door } from '../../../bridge/sandbox/launch/door.ts';
 import { hostText } from '../../../shared/text/hosts.ts';
+import { portOf } from '../../far-ends/listening.ts';
 
 export interface Proxied {
   readonly door: Door;
@@ -94,9 +95,5 @@ export async function echoServer(): Promise<{ readonly port: number; readonly se
       socket.end('HTTP/1.1 200 OK\r\nContent-Length: 5\r\nConnection: close\r\n\r\nhello');
     });
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => void server.close());
-  const address = server.address();
-  return { port: typeof address === 'object' && address !== null ? address.port : 0, seen };
+  return { port: await portOf(server), seen };
 }

@@ -1,8 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:net';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { Candidate } from '../../../bridge/ide/discovery/candidate.ts';
 import { type ProbeOptions, probe } from '../../../bridge/ide/probe.ts';
+import { portOf } from '../../far-ends/listening.ts';
 import { closedPort, unending } from './discovery/announcing.ts';
 import { serve, startCompanion } from './probed-companion.ts';
 
@@ -133,9 +134,7 @@ test.concurrent.each(BAD)('survives %s', async (_, handle, summary) => {
 
 test('survives what does not speak HTTP', async () => {
   const server = createServer((socket) => socket.end('SSH-2.0-OpenSSH\r\n'));
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => void server.close());
-  const { port } = server.address() as { port: number };
+  const port = await portOf(server);
   expect(await probe(at(port), OPTIONS)).toMatchObject({
     state: 'failed',
     summary: expect.stringContaining('Parse Error'),
@@ -145,9 +144,7 @@ test('survives what does not speak HTTP', async () => {
 test('survives a server that wants to speak another protocol', async () => {
   const answer = 'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n';
   const server = createServer((socket) => socket.once('data', () => socket.write(answer)));
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => void server.close());
-  const { port } = server.address() as { port: number };
+  const port = await portOf(server);
   expect(await probe(at(port), OPTIONS)).toEqual({
     state: 'failed',
     summary: 'what answers is no companion',

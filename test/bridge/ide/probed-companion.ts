@@ -1,9 +1,8 @@
 /** A companion at the far end of a test, made of the MCP SDK's server. */
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
-import { onTestFinished } from 'vitest';
+import { portOf } from '../../far-ends/listening.ts';
 
 const LOOPBACK = '127.0.0.1';
 
@@ -79,11 +78,6 @@ export async function serve(
   handle: (request: IncomingMessage, response: ServerResponse) => unknown,
   address = LOOPBACK,
 ): Promise<number> {
-  const server: Server = createServer((request, response) => void handle(request, response));
-  await new Promise<void>((resolve) => server.listen(0, address, resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return (server.address() as AddressInfo).port;
+  const server = createServer((request, response) => void handle(request, response));
+  return await portOf(server, address);
 }

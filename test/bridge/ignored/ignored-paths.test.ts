@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { chmod, mkdir, rm, symlink } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
+import { Random } from '../../../bench/fuzz/random.ts';
 import { IgnoredPaths } from '../../../bridge/ignored/ignored-paths.ts';
 import { cpuMsOf } from '../../cpu-time.ts';
 import { temporaryWorkspace } from '../tools/temporary-workspace.ts';
@@ -9,20 +10,8 @@ const PATTERNS = [
   ...['a', 'b/', '/a', '/a/b', 'a/b', 'a/*', '**/b', 'a/**', '**/b/*.txt', '*.log', '!x.txt'],
   ...['!a/b', '!/a/b/', 'c d', 'c\\ d', '\\[z\\]', '[!a]', '?', '*', '!*.txt', '#a', '\\#a'],
   ...['/*/b', '*/x.txt', 'b/**/y.log', '.h', '!.h', '/c d/*', '/[ab]/b', '', '  ', 'x.txt  '],
-  ...[
-    'a/**/b',
-    '/**/x.txt',
-    '**',
-    '!**',
-    '!a/**',
-    '[[:alpha:]]',
-    '[a-b]',
-    '!a/',
-    '\\!a',
-    '*/',
-    'a/',
-  ],
-  ...['[\\]a]', '[^x].txt', 'x.*', '*.t?t', '**/', 'c*d', '*a*b*'],
+  ...['a/**/b', '/**/x.txt', '**', '!**', '!a/**', '[[:alpha:]]', '[a-b]', '!a/', '\\!a', '*/'],
+  ...['a/', '[\\]a]', '[^x].txt', 'x.*', '*.t?t', '**/', 'c*d', '*a*b*'],
 ];
 const FOLDERS = ['a', 'b', 'c d', '[z]', '.h', 'a/b', 'a/a', 'a/a/b', 'b/a', 'b/c d', '#a', '!a'];
 const NAMES = ['x.txt', 'y.log', '.hidden', 'a', 'ab'];
@@ -43,15 +32,11 @@ function ignoredByGit(cwd: string): string[] {
 it('rules ignore what git ignores by them', async () => {
   const project = await temporaryWorkspace(Object.fromEntries(FILES.map((path) => [path, ''])));
   execFileSync('git', ['init', '-q'], { cwd: project.root });
-  let state = 1;
-  const random = (below: number) => {
-    state = (state * 1_103_515_245 + 12_345) % 2 ** 31;
-    return (state >> 8) % below;
-  };
+  const random = new Random(1);
   let compared = 0;
   for (let round = 0; round < 150; round++) {
-    const rules = Array.from({ length: 1 + random(5) }, () => PATTERNS[random(PATTERNS.length)]);
-    await project.put('.gitignore', rules.join(random(2) ? '\n' : '\r\n'));
+    const rules = Array.from({ length: 1 + random.below(5) }, () => random.pick(PATTERNS));
+    await project.put('.gitignore', rules.join(random.chance(0.5) ? '\n' : '\r\n'));
     const paths = new IgnoredPaths(project.root, ['.gitignore']);
     const found = FILES.filter((path) => paths.closing(path, { isFolder: false, maxAgeMs: 1e6 }));
     const expected = ignoredByGit(project.root).filter((path) => path !== '.gitignore');

@@ -1,15 +1,16 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { stat, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { listRecords } from '../../../bridge/quarantine/store.ts';
 import {
   NO_BUBBLEWRAP,
   type SandboxedWorkspace,
   sandboxedWorkspace,
 } from '../sandbox/sandboxed-workspace.ts';
+import { killed, spawnBridge } from '../spawned-bridge.ts';
 import { ScriptedTunnel } from '../tunnel/scripted-tunnel.ts';
 import { newCall } from '../tunnel/session-bench.ts';
 
@@ -24,28 +25,12 @@ afterEach(async () => {
   await place.remove();
 });
 
-/** The bridge in a process of its own, and what it says at the machine. */
-function spawnBridge(): ChildProcess & { readonly said: Promise<string> } {
-  const script = join(import.meta.dirname, '../running-bridge.ts');
-  const config = {
-    url: tunnel.url,
-    token: 'secret',
-    bridgeId: 'bridge_00000000-0000-4000-8000-000000000001',
-    workspaceDir: place.surroundings.workspace,
-    stateDir: place.path('instances/state'),
-  };
-  const child = spawn(process.execPath, [script, JSON.stringify(config)], {
-    stdio: ['ignore', 'ignore', 'pipe'],
-    env: { ...process.env, HOME: place.path('home') },
-  });
-  onTestFinished(() => void child.kill('SIGKILL'));
-  // From the beginning: what is unread when it ends is thrown away.
-  return Object.assign(child, { said: text(child.stderr) });
-}
-
-async function killed(bridge: ChildProcess): Promise<void> {
-  bridge.kill('SIGKILL');
-  await once(bridge, 'exit');
+function startBridge(): ChildProcess {
+  const { workspace } = place.surroundings;
+  const stateDir = place.path('instances/state');
+  const env = { ...process.env, HOME: place.path('home') };
+  const config = { url: tunnel.url, workspaceDir: workspace, stateDir };
+  return spawnBridge(config, { stderr: 'pipe', env });
 }
 
 const config = () => place.text('workspace/new/.git/config');
@@ -58,7 +43,7 @@ describe.skipIf(NO_BUBBLEWRAP)(`a bridge that is killed ${NO_BUBBLEWRAP ?? ''}`,
   ])(
     'finds at its next start what a command had made, killed %s',
     async (_, rest, options) => {
-      const first = spawnBridge();
+      const first = startBridge();
       const connection = await tunnel.welcomed();
       const command =
         'until [ -e go ]; do sleep 0.02; done; git init -q new; ' +
@@ -69,14 +54,16 @@ describe.skipIf(NO_BUBBLEWRAP)(`a bridge that is killed ${NO_BUBBLEWRAP ?? ''}`,
       await isThere('made');
       await killed(first);
       expect(await config()).toContain('fsmonitor');
-      const second = spawnBridge();
+      const second = startBridge();
+      // From the beginning: what is unread when it ends is thrown away.
+      const said = text(second.stderr as Readable);
       await tunnel.welcomed();
       expect(await config()).not.toContain('fsmonitor');
       const { records } = listRecords(place.path('instances/state'));
       const names = records.flatMap(({ items }) => items.map(({ name }) => name));
       expect(names.sort()).toEqual(['.drawbridge', 'new/.git/config']);
       await killed(second);
-      expect(await second.said).toContain(
+      expect(await said).toContain(
         'new/.git is new; what could start programs there was quarantined',
       );
     },
@@ -84,14 +71,14 @@ describe.skipIf(NO_BUBBLEWRAP)(`a bridge that is killed ${NO_BUBBLEWRAP ?? ''}`,
   );
 
   test('takes for the person’s what came while no bridge ran', async () => {
-    const first = spawnBridge();
+    const first = startBridge();
     const connection = await tunnel.welcomed();
     connection.send({ type: 'call', call: newCall('run_terminal_cmd', { command: 'true' }) });
     await connection.next('result');
     first.kill('SIGTERM');
     await once(first, 'exit');
     await place.put('workspace/new/.git/config', '[core]\n\tpager = less\n');
-    spawnBridge();
+    startBridge();
     await tunnel.welcomed();
     expect(await config()).toContain('less');
   });

@@ -1,9 +1,9 @@
 import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { createWebFetch } from '../../../bridge/tools/web-fetch.ts';
 import type { Net } from '../../../bridge/web/page.ts';
 import { AllowedSites } from '../../../bridge/web/sites.ts';
+import { portOf } from '../../far-ends/listening.ts';
 import { temporaryWorkspace } from './temporary-workspace.ts';
 
 it('gives a page as Markdown in parts, and marks its words as the web’s', async () => {
@@ -103,12 +103,7 @@ async function startSite(listener: RequestListener) {
     hits++;
     listener(request, response);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const host = `site.test:${(server.address() as AddressInfo).port}`;
+  const host = `site.test:${await portOf(server)}`;
   const sites = new AllowedSites();
   const readRules = async () => (url: string, isAllowed: (site: string) => boolean) =>
     isAllowed(new URL(url).host);

@@ -11,6 +11,7 @@ import type { ConnectionEvents } from '../../../bridge/tunnel/socket.ts';
 import { TUNNEL_LIMITS } from '../../../shared/limits.ts';
 import type { BridgeFrame, TunnelFrame } from '../../../shared/wire/tunnel.ts';
 import { CLOSE, TUNNEL_PROTOCOL } from '../../../shared/wire/tunnel.ts';
+import { portOf } from '../../far-ends/listening.ts';
 import { Queue, ScriptedTunnel, type TunnelConnection } from './scripted-tunnel.ts';
 
 const BRIDGE_ID = 'bridge_00000000-0000-4000-8000-000000000001';
@@ -330,16 +331,10 @@ describe('a server that is silent', () => {
 
   test('is left when it does not answer the handshake', async () => {
     const connected = Promise.withResolvers<Socket>();
-    const mute = createServer(connected.resolve).listen(0, '127.0.0.1');
-    await new Promise((resolve) => mute.once('listening', resolve));
-    const address = mute.address();
-    const port = typeof address === 'object' ? address?.port : undefined;
+    const port = await portOf(createServer(connected.resolve));
     const { reasons } = connect(`http://127.0.0.1:${port}`);
     const socket = await connected.promise;
-    onTestFinished(() => {
-      socket.destroy();
-      mute.close();
-    });
+    onTestFinished(() => void socket.destroy());
     vi.advanceTimersByTime(TUNNEL_LIMITS.answerMinMs);
     expect(await reasons.take()).toBe('the server did not answer');
   });

@@ -1,10 +1,11 @@
 import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo, LookupFunction } from 'node:net';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import type { LookupFunction } from 'node:net';
+import { describe, expect, it } from 'vitest';
 import { markdownOfHtml } from '../../../bridge/compute/page-text.ts';
 import { ToolFailure } from '../../../bridge/failure.ts';
 import { isPublicAddress } from '../../../bridge/web/addresses.ts';
 import { readPage, type Visit, WEB_LIMITS } from '../../../bridge/web/page.ts';
+import { portOf } from '../../far-ends/listening.ts';
 
 describe('an address', () => {
   it.each([
@@ -195,12 +196,7 @@ async function startSite(listener: RequestListener) {
     asked.resolve();
     listener(request, response);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const { port } = server.address() as AddressInfo;
+  const port = await portOf(server);
   const net = { lookup: resolving(['127.0.0.1']), isPublic: () => true, isWebPort: () => true };
   return Object.assign(site, {
     port,

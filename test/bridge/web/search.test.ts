@@ -1,10 +1,10 @@
 import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { type SearchService, searchWeb } from '../../../bridge/web/search.ts';
 import { MIB } from '../../../shared/units.ts';
+import { portOf } from '../../far-ends/listening.ts';
 
 const FOUND = [
   { title: 'One &amp; two', url: 'https://a.test/1', content: 'a <strong>b</strong>\n c' },
@@ -120,11 +120,5 @@ function endless(response: Parameters<RequestListener>[1]): void {
 }
 
 async function serve(listener: RequestListener): Promise<string> {
-  const server = createServer(listener);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  return `http://127.0.0.1:${await portOf(createServer(listener))}/`;
 }

@@ -1,11 +1,10 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { WorktreeStore } from '../../../bridge/worktrees/store.ts';
 import type { ToolCall } from '../../../shared/wire/tunnel.ts';
 import { NO_BUBBLEWRAP } from '../sandbox/sandboxed-workspace.ts';
+import { killed, spawnBridge } from '../spawned-bridge.ts';
 import { ScriptedTunnel } from '../tunnel/scripted-tunnel.ts';
 import {
   callOf,
@@ -19,32 +18,18 @@ import {
 } from './worktree-bridge.ts';
 
 /** A bridge in a process of its own. */
-async function spawnBridge({ root, stateDir }: Place) {
+async function killable({ root, stateDir }: Place) {
   const tunnel = await ScriptedTunnel.open();
-  const bridgeId = 'bridge_00000000-0000-4000-8000-000000000001';
-  const config = { url: tunnel.url, token: 'secret', bridgeId, workspaceDir: root, stateDir };
-  const script = join(import.meta.dirname, '../running-bridge.ts');
-  const child = spawn(process.execPath, [script, JSON.stringify(config)], {
-    stdio: ['ignore', 'ignore', 'inherit'],
-  });
-  const kill = async () => {
-    if (child.exitCode !== null || child.signalCode !== null) return;
-    const ended = once(child, 'exit');
-    child.kill('SIGKILL');
-    await ended;
-  };
-  onTestFinished(async () => {
-    await kill();
-    await tunnel[Symbol.asyncDispose]();
-  });
-  return { bridge: new WorktreeBridge(await tunnel.welcomed()), kill };
+  onTestFinished(async () => await tunnel[Symbol.asyncDispose]());
+  const child = spawnBridge({ url: tunnel.url, workspaceDir: root, stateDir });
+  return { bridge: new WorktreeBridge(await tunnel.welcomed()), kill: () => killed(child) };
 }
 
 describe.skipIf(NO_BUBBLEWRAP)(`a bridge that is killed ${NO_BUBBLEWRAP ?? ''}`, () => {
   it('in the middle of a setup makes the worktree from the start', async () => {
     const place = await repositoryWith({ 'a.txt': 'one\n' });
     await putState(place, 'worktrees.json', { setup: 'touch begun; sleep 60' });
-    const first = await spawnBridge(place);
+    const first = await killable(place);
     const id = newConversation();
     const open = callOf(id, 'open_worktree');
     void first.bridge.call(open);
@@ -61,7 +46,7 @@ describe.skipIf(NO_BUBBLEWRAP)(`a bridge that is killed ${NO_BUBBLEWRAP ?? ''}`,
 
   it('in the middle of work goes on where it was, and runs no command twice', async () => {
     const place = await repositoryWith({ 'a.txt': 'one\n' });
-    const first = await spawnBridge(place);
+    const first = await killable(place);
     const id = newConversation();
     const { path, branch } = await first.bridge.open(id);
     const edit = callOf(id, 'write', { path: 'b.txt', contents: 'b\n' });

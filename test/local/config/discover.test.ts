@@ -1,8 +1,7 @@
-import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { findModelServers, listModelsAt } from '../../../local/config/discover.ts';
+import { portOf } from '../../far-ends/listening.ts';
 
 const NONE = 'http://127.0.0.1:1';
 const signal = new AbortController().signal;
@@ -15,13 +14,7 @@ async function serve(answer: Readonly<Record<string, unknown>> | RequestListener
       : ({ url = '' }, response) => {
           response.writeHead(url in answer ? 200 : 404).end(JSON.stringify(answer[url] ?? {}));
         };
-  const server = createServer(listener).listen(0, '127.0.0.1');
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  await once(server, 'listening');
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return `http://127.0.0.1:${await portOf(createServer(listener))}`;
 }
 
 test('finds the servers that run, with the models that chat', async () => {

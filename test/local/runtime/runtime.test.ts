@@ -1,8 +1,6 @@
 import { execFileSync } from 'node:child_process';
-import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { openLogFile } from '../../../local/processes/log-file.ts';
@@ -11,6 +9,7 @@ import { bundleWorker, placeWorker } from '../../../local/runtime/bundle.ts';
 import { runWorker } from '../../../local/runtime/runtime.ts';
 import { readWranglerConfig } from '../../../local/runtime/wrangler-config.ts';
 import { MINUTE } from '../../../shared/units.ts';
+import { portOf } from '../../far-ends/listening.ts';
 import { processesWith } from '../processes.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 
@@ -43,10 +42,7 @@ test('variables reach the Worker, and no file or command line shows them', async
 });
 
 test('the Worker reaches a model on this machine', async () => {
-  const model = createServer((_, response) => response.end('"hello"')).listen(0, '127.0.0.1');
-  onTestFinished(() => void model.close());
-  await once(model, 'listening');
-  const { port } = model.address() as AddressInfo;
+  const port = await portOf(createServer((_, response) => response.end('"hello"')));
   const worker = await startWorker();
   expect(await worker.json(`/fetch?url=http://localhost:${port}/`)).toBe('hello');
 });
@@ -56,10 +52,8 @@ test('the network for addresses that clients choose does not reach this machine,
   const server = createServer((request, response) => {
     requests.push(request.url);
     response.end('"hello"');
-  }).listen(0, '127.0.0.1');
-  onTestFinished(() => void server.close());
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
+  });
+  const port = await portOf(server);
   const worker = await startWorker();
   for (const host of ['127.0.0.1', 'localhost']) {
     expect(await worker.json(`/public?url=http://${host}:${port}/`)).toBe('refused');

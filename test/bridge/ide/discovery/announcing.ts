@@ -2,9 +2,9 @@
 import { mkdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { dirname, join } from 'node:path';
-import { onTestFinished } from 'vitest';
 import type { SearchPlace } from '../../../../bridge/ide/discovery/candidate.ts';
 import { discover } from '../../../../bridge/ide/discovery/discover.ts';
+import { portOf } from '../../../far-ends/listening.ts';
 import { temporaryFolder } from '../../../local/temporary-folder.ts';
 
 export const { signal: unending } = new AbortController();
@@ -40,10 +40,7 @@ export function newMachine(change: Partial<SearchPlace> = {}) {
 
 /** A port where something listens until the test ends. */
 export async function openPort(): Promise<number> {
-  const server = createServer((socket) => socket.destroy());
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => void server.close());
-  return (server.address() as AddressInfo).port;
+  return await portOf(createServer((socket) => socket.destroy()));
 }
 
 /** A port where nothing listens. */
