@@ -38,7 +38,9 @@ export async function ask(exchange: Exchange): Promise<Answering> {
   const startMs = nowMs();
   const text = body === undefined ? '' : JSON.stringify(body);
   const asked = request(url, {
-    ...{ method, agent, signal },
+    method,
+    agent,
+    signal,
     headers: {
       ...headers,
       ...(body !== undefined && { 'content-type': 'application/json' }),

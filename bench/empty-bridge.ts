@@ -69,5 +69,8 @@ function helloOf(bridgeId: string): BridgeFrame {
 }
 
 const CONTEXT: MachineContext = {
-  ...{ os: 'Linux', shell: 'sh', workspacePath: '/workspace', projectLayout: 'notes.md' },
+  os: 'Linux',
+  shell: 'sh',
+  workspacePath: '/workspace',
+  projectLayout: 'notes.md',
 };

@@ -82,7 +82,11 @@ function post(
   const { hostname, port } = new URL(url);
   return new Promise((resolve, reject) => {
     const sent = httpRequest({
-      ...{ hostname, port, method, path, signal },
+      hostname,
+      port,
+      method,
+      path,
+      signal,
       headers: { authorization: `Bearer ${token}`, ...headers },
     });
     sent.on('error', reject);

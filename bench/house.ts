@@ -67,7 +67,10 @@ export async function startHouse(
     });
   const started = starting.move();
   return {
-    ...{ url, state, workspaceDir, request },
+    url,
+    state,
+    workspaceDir,
+    request,
     open: (bridgeId) => openConversation(request, bridgeId),
     footprint: () => workerd.footprint(),
     restart: () => workerd.restart(),

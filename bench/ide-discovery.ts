@@ -51,8 +51,13 @@ function announceIn(
     writeFileSync(join(announced, name), JSON.stringify(content), { mode: 0o600 });
   }
   return {
-    ...{ workspace, home: folder, environment: {}, temporaryFolders: [folder] },
-    ...{ platform: process.platform, pid: process.pid, userId: process.getuid?.() },
+    workspace,
+    home: folder,
+    environment: {},
+    temporaryFolders: [folder],
+    platform: process.platform,
+    pid: process.pid,
+    userId: process.getuid?.(),
     isInContainer: false,
   };
 }

@@ -39,7 +39,10 @@ async function measureCalls(): Promise<void> {
   const offers = new Offers();
   const file = join(folder, 'state', 'mcp.json');
   const servers = new McpServers({
-    ...{ workspace: join(folder, 'workspace'), file, offers, environment: process.env },
+    workspace: join(folder, 'workspace'),
+    file,
+    offers,
+    environment: process.env,
     onChange: () => {},
   });
   servers.start();
@@ -76,8 +79,10 @@ async function startBridge(mcpServers: object): Promise<number> {
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   const config = {
-    ...{ url: `http://127.0.0.1:${port}`, token: 'bench' },
-    ...{ bridgeId: newBridgeId(crypto.randomUUID()), stateDir: join(folder, 'state') },
+    url: `http://127.0.0.1:${port}`,
+    token: 'bench',
+    bridgeId: newBridgeId(crypto.randomUUID()),
+    stateDir: join(folder, 'state'),
     workspaceDir: join(folder, 'workspace'),
   };
   const program = `import { runBridge } from '${join(ROOT, 'bridge/run.ts')}';

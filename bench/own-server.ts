@@ -24,7 +24,9 @@ export function openOwnServer(): OwnServer {
   const home = openTemporaryFolder();
   const environment = {
     ...process.env,
-    ...{ XDG_STATE_HOME: home.path, XDG_CONFIG_HOME: home.path, TERM: 'xterm' },
+    XDG_STATE_HOME: home.path,
+    XDG_CONFIG_HOME: home.path,
+    TERM: 'xterm',
     // A model is chosen, so that the first start has no question.
     OPENAI_BASE_URL: 'http://127.0.0.1:9/v1',
   };
@@ -39,7 +41,9 @@ export function openOwnServer(): OwnServer {
       const [program, script] = DRAWBRIDGE;
       const args = [script, command, ...(command === 'start' ? ['--port', '0'] : [])];
       const { status, stderr } = spawnSync(program, args, {
-        ...{ cwd, env: environment, encoding: 'utf8' },
+        cwd,
+        env: environment,
+        encoding: 'utf8',
       });
       if (status !== 0) throw new Error(stderr);
     },

@@ -84,7 +84,10 @@ async function main(): Promise<void> {
     const load = (loadavg()[0] ?? 0).toFixed(1);
     const figures = part.figures.map(
       ({ what, unit, max }, at): Figure => ({
-        ...{ what, unit, bare: peer[at] ?? null, ours: own[at] ?? null },
+        what,
+        unit,
+        bare: peer[at] ?? null,
+        ours: own[at] ?? null,
         ...(max !== undefined && { target: { max } }),
       }),
     );
@@ -100,7 +103,8 @@ async function main(): Promise<void> {
 function rowOf(part: string, figure: Figure): string[] {
   const { what, unit, bare, ours, target } = figure;
   return [
-    ...[part, what],
+    part,
+    what,
     ...[bare, ours].map((amount) => formatAmount(amount, unit)),
     ratioOf(figure)?.toFixed(2) ?? '-',
     target ? formatTarget(target, unit) : '-',

@@ -79,8 +79,15 @@ export function formatAmount(amount: number | null, unit: Unit): string {
 }
 
 const DECIMALS: Readonly<Record<Unit, number>> = {
-  ...{ ms: 2, us: 0, rows: 1, bytes: 0, KiB: 1, MB: 1 },
-  ...{ events: 0, requests: 0, '%': 1 },
+  ms: 2,
+  us: 0,
+  rows: 1,
+  bytes: 0,
+  KiB: 1,
+  MB: 1,
+  events: 0,
+  requests: 0,
+  '%': 1,
 };
 
 /** The bounds, as a person reads them. */

@@ -29,7 +29,8 @@ export async function startAnswer(
   let text = '';
   let heard = Promise.withResolvers<void>();
   const { headers, ended } = await house.request('chat/completions', {
-    ...{ method: 'POST', body: messageFor(script) },
+    method: 'POST',
+    body: messageFor(script),
     onText(piece) {
       text += piece;
       heard.resolve();

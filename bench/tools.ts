@@ -77,7 +77,8 @@ async function main(): Promise<void> {
 function rowOf(part: string, figure: ToolFigure): string[] {
   const { what, unit, bare, ours, p95 = null, target } = figure;
   return [
-    ...[part, what],
+    part,
+    what,
     ...[bare, ours, p95].map((amount) => formatAmount(amount, unit)),
     ratioOf(figure)?.toFixed(2) ?? '-',
     target ? formatTarget(target, unit) : '-',

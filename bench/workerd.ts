@@ -65,7 +65,10 @@ async function run(
   const ending = new AbortController();
   const running = runWorker(
     {
-      ...{ wrangler, variables, moduleFile: MODULE, storageDir: join(folder, STORAGE) },
+      wrangler,
+      variables,
+      moduleFile: MODULE,
+      storageDir: join(folder, STORAGE),
       buildDir: folder,
       pageDir: folder,
       port: askedPort,
@@ -79,7 +82,8 @@ async function run(
   const url = `http://127.0.0.1:${port}`;
   await waitUntilHealthy(url, ending.signal);
   return {
-    ...{ port, url },
+    port,
+    url,
     async end() {
       ending.abort();
       await running;

@@ -138,8 +138,13 @@ export function refuseElsewhere(body: Readonly<Record<string, unknown>>): void {
 }
 
 const ELSEWHERE = [
-  ...['autoCreatePR', 'customSubagents', 'envVars', 'mcpServers', 'repos'],
-  ...['skipReviewerRequest', 'workOnCurrentBranch'],
+  'autoCreatePR',
+  'customSubagents',
+  'envVars',
+  'mcpServers',
+  'repos',
+  'skipReviewerRequest',
+  'workOnCurrentBranch',
 ];
 
 const REASON =

@@ -135,7 +135,9 @@ async function converse(
   const [firstMs = 0, ...later] = messageMs;
   const grown = bodies.slice(1).map((body, index) => bytesOf(body) - bytesOf(bodies[index]));
   return {
-    ...{ firstMs, messageMs: median(later), turnMs: median(turnMs) },
+    firstMs,
+    messageMs: median(later),
+    turnMs: median(turnMs),
     firstBytes: bytesOf(bodies[0]),
     messageBytes: median(grown.filter((_, index) => index % 2 === 1)),
     turnBytes: median(grown.filter((_, index) => index % 2 === 0)),
@@ -191,7 +193,9 @@ function callNumber(number: number) {
   const todos = [{ id: 'step', content: 'The next step', status: 'in_progress' }];
   const args = JSON.stringify({ merge: true, todos });
   return {
-    ...{ index: 0, id: `call_${number}`, type: 'function' },
+    index: 0,
+    id: `call_${number}`,
+    type: 'function',
     function: { name: 'todo_write', arguments: args },
   };
 }

@@ -15,7 +15,8 @@ export async function measureBilling(ground: Ground): Promise<Figure[]> {
   return (['chatting', 'working'] as const).flatMap((script) =>
     (['rows', 'requests', 'messages'] as const).map((what) => ({
       what: `${script}: ${what} (in docs/hosting.md: ${MEASURED[script][what]})`,
-      ...{ unit: what === 'rows' ? ('rows' as const) : ('requests' as const), bare: null },
+      unit: what === 'rows' ? ('rows' as const) : ('requests' as const),
+      bare: null,
       ours: bills[script][what],
     })),
   );

@@ -48,7 +48,9 @@ async function measureWithin(ground: Ground): Promise<Figure[]> {
   return LENGTHS.slice(1).flatMap((length) => {
     const figure = (what: string, unit: Figure['unit'], of: (at: Length) => number | null) => ({
       what: `${length} exchanges (bare: ${SHORT}): ${what}`,
-      ...{ unit, bare: of(SHORT), ours: of(length) },
+      unit,
+      bare: of(SHORT),
+      ours: of(length),
     });
     const grown = { target: { maxRatio: MAX_GROWTH } };
     const woken = { target: { maxRatio: MAX_WOKEN_GROWTH } };

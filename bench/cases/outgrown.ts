@@ -44,7 +44,8 @@ export async function measureOutgrown(ground: Ground): Promise<Figure[]> {
   const [short, long] = LENGTHS;
   const figure = (what: string, of: (at: Length) => number) => ({
     what: `${long} exchanges, outgrown (bare: ${short}): ${what}`,
-    ...{ bare: of(short), ours: of(long) },
+    bare: of(short),
+    ours: of(long),
   });
   const inMs = { unit: 'ms', target: { maxRatio: MAX_GROWTH } } as const;
   return [

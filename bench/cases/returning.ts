@@ -32,7 +32,9 @@ async function measureEnded(house: House): Promise<Figure[]> {
   return [
     {
       what: `an answer of ${TOKENS} tokens that is over: requests of a return, at most`,
-      ...{ unit: 'requests', bare: null, target: { max: 1 } },
+      unit: 'requests',
+      bare: null,
+      target: { max: 1 },
       ours: Math.max(...all.map(({ requests }) => requests)),
     },
     ...CUTS.flatMap((cut) => figuresOf(`cut off at token ${cut}`, returns.get(cut) ?? [])),
@@ -68,7 +70,9 @@ function figuresOf(what: string, backs: readonly Return[]): Figure[] {
     eventsFigure('the same: events', backs, 3),
     {
       what: 'the same: bytes (bare: what it lacked)',
-      ...{ unit: 'bytes', bare: of('neededBytes'), ours: of('bytes') },
+      unit: 'bytes',
+      bare: of('neededBytes'),
+      ours: of('bytes'),
       target: { maxRatio: 1.1 },
     },
   ];

@@ -40,7 +40,8 @@ async function measureReads(house: House, owner: Client): Promise<Figure[]> {
     );
     figures.push({
       what: `GET ${path} by a session, beside a token of AUTH_SECRET`,
-      ...{ unit: 'us', target: { maxRatio: 1.1 } },
+      unit: 'us',
+      target: { maxRatio: 1.1 },
       bare: median(rounds.bare),
       ours: median(rounds.ours),
     });
@@ -83,7 +84,8 @@ async function measureEnds(house: House, owner: Client): Promise<Figure[]> {
     const times = await Promise.all(ended);
     figures.push({
       what: `a session ends, ${size} conversations: its streams are cut, p95`,
-      ...{ unit: 'ms', bare: null },
+      unit: 'ms',
+      bare: null,
       ours: percentile(times, 0.95),
       ...(size <= 200 && { target: { max: 2_000 } }),
     });

@@ -42,7 +42,8 @@ async function startOnce(listed: Listed, workspace: string): Promise<void> {
   const config = { disabled: false, env: {}, ...listed };
   const PATH = `${workspace}/node_modules/.bin:.:${process.env['PATH']}`;
   const transport = stdioTransport(config, {
-    ...{ folder: join(workspace, '../../instances/own'), workspace },
+    folder: join(workspace, '../../instances/own'),
+    workspace,
     environment: { ...process.env, PATH },
     onStderr: () => {},
   });

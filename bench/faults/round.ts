@@ -84,7 +84,8 @@ async function* stream(
   signal: AbortSignal,
 ): AsyncGenerator<{ event: ReadEvent }> {
   const request = {
-    ...{ model: modelOf(scenario, round), bridgeId: state.bridgeId },
+    model: modelOf(scenario, round),
+    bridgeId: state.bridgeId,
     messages: [{ role: 'user' as const, content: 'Go on.' }],
   };
   const idempotencyKey = `${state.bridgeId}-${round}`;

@@ -64,7 +64,9 @@ function callsOf(scenario: Scenario, round: number, leaf: number | undefined): C
 
 function callFrames(calls: readonly Call[], attempt: number): string {
   const made = calls.map(({ name, args }, index) => ({
-    ...{ index, id: `up_${attempt}_${index}`, type: 'function' },
+    index,
+    id: `up_${attempt}_${index}`,
+    type: 'function',
     function: { name, arguments: JSON.stringify(args) },
   }));
   return frame({ delta: { tool_calls: made } }) + endFrames('tool_calls');

@@ -152,7 +152,13 @@ export class RequestMaker {
     const documented = (operation.parameters ?? []).filter((one) => one.in === 'header');
     const names = [
       ...documented.flatMap(({ name }) => [name, name, name]),
-      ...['accept', 'authorization', 'content-type', 'origin', 'upgrade', 'range', 'if-match'],
+      'accept',
+      'authorization',
+      'content-type',
+      'origin',
+      'upgrade',
+      'range',
+      'if-match',
     ];
     const values = ['', 'a b', '-1', '99999999999999999999', 'x'.repeat(3_000), 'Bearer a.b.c'];
     const [name, value] = [this.#random.pick(names), this.#random.pick(values)];

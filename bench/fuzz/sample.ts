@@ -99,8 +99,13 @@ export function sampleOf(
 
 /** Texts that match the patterns of the API. */
 const FORMS = [
-  ...['go', '1', 'c2ln', 'https://example.com/a.png', '2026-11-01T09:30:00.000Z'],
-  ...['https://ntfy.sh/a-topic', 'tk_AgQdq7mVBoFD37zQVN29RhuMzNIz2'],
+  'go',
+  '1',
+  'c2ln',
+  'https://example.com/a.png',
+  '2026-11-01T09:30:00.000Z',
+  'https://ntfy.sh/a-topic',
+  'tk_AgQdq7mVBoFD37zQVN29RhuMzNIz2',
 ];
 
 function sampleString({ pattern, minLength = 0 }: Schema, random: Random): string {

@@ -12,7 +12,8 @@ const MB = 1e6;
 export const measureHour: Part = {
   figures: [
     ...Array.from({ length: QUARTERS }, (_, quarter) => ({
-      ...{ what: `heap after ${(quarter + 1) * 15} minutes of answers`, unit: 'MB' as const },
+      what: `heap after ${(quarter + 1) * 15} minutes of answers`,
+      unit: 'MB' as const,
     })),
     { what: 'growth from the first quarter to the last', unit: '%', max: 10 },
     { what: 'nodes of the document at the end', unit: 'rows' },

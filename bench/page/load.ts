@@ -22,7 +22,9 @@ export const measureLoad: Part = {
   ],
   async measure(side, tab) {
     const asked = Array.from({ length: EXCHANGES }, (_, id) => ({
-      ...{ id, chars: 1_600, tokensPerSecond: 0 },
+      id,
+      chars: 1_600,
+      tokensPerSecond: 0,
     }));
     const url = await side.converse(asked);
     const last = asked.at(-1) ?? { id: 0 };

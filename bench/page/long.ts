@@ -15,7 +15,9 @@ export const measureLong: Part = {
   ],
   async measure(side, { page, devtools }) {
     const asked = Array.from({ length: MESSAGES / 2 }, (_, id) => ({
-      ...{ id, chars: 1_200, tokensPerSecond: 0 },
+      id,
+      chars: 1_200,
+      tokensPerSecond: 0,
     }));
     const url = await side.converse(asked);
     const last = asked.at(-1) ?? { id: 0, chars: 0, tokensPerSecond: 0 };

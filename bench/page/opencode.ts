@@ -48,7 +48,8 @@ export async function startOpencode(upstreamUrl: string): Promise<Side & { attac
     composer: '[data-component=prompt-input]',
     attach: {
       program: [PROGRAM, 'attach', url, '--dir', workspace],
-      ...{ cwd: workspace, env: { HOME: home } },
+      cwd: workspace,
+      env: { HOME: home },
     },
     stillUrl: `${url}/favicon-v3.svg`,
     async enter(page) {
@@ -90,9 +91,13 @@ function configOf(baseURL: string) {
   };
   const model = 'scripted/scripted';
   return {
-    ...{ autoupdate: false, share: 'disabled', snapshot: false },
-    ...{ enabled_providers: ['scripted'], provider: { scripted } },
-    ...{ model, small_model: model },
+    autoupdate: false,
+    share: 'disabled',
+    snapshot: false,
+    enabled_providers: ['scripted'],
+    provider: { scripted },
+    model,
+    small_model: model,
   };
 }
 
@@ -136,7 +141,9 @@ function continued(session: z.infer<typeof Exported>, more: readonly Asked[]) {
     return {
       info: { ...info, id: messageID, time, ...(parentID !== undefined && { parentID }) },
       parts: parts.map((part) => ({
-        ...{ ...part, id: newId('prt'), messageID },
+        ...part,
+        id: newId('prt'),
+        messageID,
         ...(part.type === 'text' && { text }),
       })),
     };

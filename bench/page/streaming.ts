@@ -93,7 +93,9 @@ async function metricsOf({ devtools }: Tab): Promise<ReadonlyMap<string, number>
 const Trace = z.object({
   traceEvents: z.array(
     z.object({
-      ...{ name: z.string(), pid: z.number(), tid: z.number() },
+      name: z.string(),
+      pid: z.number(),
+      tid: z.number(),
       /** Microseconds of the thread's processor time. */
       tdur: z.number().optional(),
       args: z.object({ name: z.unknown().optional() }).optional(),

@@ -39,7 +39,11 @@ function write(response: ServerResponse, content: string): void {
 function chunk(choices: readonly object[], usage?: object): string {
   const id = 'chatcmpl-1';
   return JSON.stringify({
-    ...{ id, object: 'chat.completion.chunk', created: 1, model: 'scripted', choices },
+    id,
+    object: 'chat.completion.chunk',
+    created: 1,
+    model: 'scripted',
+    choices,
     ...(usage && { usage }),
   });
 }

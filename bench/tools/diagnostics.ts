@@ -37,8 +37,13 @@ const PROJECTS: readonly Project[] = [
     name: 'this bridge',
     folders: ['bridge', 'machine', 'shared'],
     settings: {
-      ...{ target: 'es2024', lib: ['es2024', 'esnext.disposable'], types: ['node'] },
-      ...{ module: 'nodenext', strict: true, noEmit: true, allowImportingTsExtensions: true },
+      target: 'es2024',
+      lib: ['es2024', 'esnext.disposable'],
+      types: ['node'],
+      module: 'nodenext',
+      strict: true,
+      noEmit: true,
+      allowImportingTsExtensions: true,
     },
   },
   {

@@ -53,8 +53,17 @@ async function compare(root: string, files: number, signal: AbortSignal): Promis
 
 /** Those of bridge/tools/grep.ts and bridge/search/ripgrep.ts; ripgrep reads the ignore files itself. */
 const FLAGS = [
-  ...['--no-config', '--no-messages', '--color=never', `--max-count=${TOOL_LIMITS.maxMatches + 1}`],
-  ...['--json', '--hidden', '--sort=path', `--regexp=${PATTERN}`, '--glob=!.git', '--', './'],
+  '--no-config',
+  '--no-messages',
+  '--color=never',
+  `--max-count=${TOOL_LIMITS.maxMatches + 1}`,
+  '--json',
+  '--hidden',
+  '--sort=path',
+  `--regexp=${PATTERN}`,
+  '--glob=!.git',
+  '--',
+  './',
 ];
 
 async function contextOf(root: string, signal: AbortSignal): Promise<ToolContext> {

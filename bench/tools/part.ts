@@ -27,7 +27,10 @@ export function timeOf(what: string, ms: number | null, max?: number): ToolFigur
 
 export function memory(what: string, mb: number | null, max?: number): ToolFigure {
   return {
-    ...{ what: `memory: ${what}`, unit: 'MB', bare: null, ours: mb },
+    what: `memory: ${what}`,
+    unit: 'MB',
+    bare: null,
+    ours: mb,
     ...(max !== undefined && { target: { max } }),
   };
 }

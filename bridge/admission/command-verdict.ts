@@ -97,8 +97,12 @@ function subjectOf(
   const loss = alias === undefined ? lossOf(readings, { isConfined }) : undefined;
   const isComplete = readings !== undefined;
   return {
-    ...{ text, bare: withoutBounds(text), readings: readings ?? [] },
-    ...{ canBeAllowed, isComplete, loss },
+    text,
+    bare: withoutBounds(text),
+    readings: readings ?? [],
+    canBeAllowed,
+    isComplete,
+    loss,
   };
 }
 

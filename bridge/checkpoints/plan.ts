@@ -53,7 +53,11 @@ export async function planFile(
   contents: Contents,
 ): Promise<FilePlan> {
   const refuse = (code: RefusalCode, reason = REASONS[code]): FilePlan => ({
-    ...{ path, undone, action: 'refuse', code, reason },
+    path,
+    undone,
+    action: 'refuse',
+    code,
+    reason,
   });
   if (present.state === 'closed') return refuse('closed', present.reason);
   const now = present.state === 'there' ? present.file : null;

@@ -54,7 +54,11 @@ async function attachOne(mention: Mention, attaching: Attaching): Promise<Attach
 
 /** The failures of words that need not name a file. Any other failure is that of a file which is there. */
 const MAY_BE_WORDS: ReadonlySet<string> = new Set([
-  ...['FILE_NOT_FOUND', 'NOT_A_FOLDER', 'INVALID_PATH', 'OUTSIDE_WORKSPACE', 'DENIED'],
+  'FILE_NOT_FOUND',
+  'NOT_A_FOLDER',
+  'INVALID_PATH',
+  'OUTSIDE_WORKSPACE',
+  'DENIED',
   'PATH_NOT_ALLOWED',
 ]);
 

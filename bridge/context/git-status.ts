@@ -55,11 +55,15 @@ const NO_ANSWER = '(git did not answer in time. A pipe in the place of .gitattri
  * only since version 2.31.
  */
 const SAFE = [
-  ...['-c', 'core.fsmonitor=false'],
+  '-c',
+  'core.fsmonitor=false',
   // A bridge that runs as root may read a folder of another user.
-  ...['-c', 'safe.directory=*'],
-  ...['-c', 'core.hooksPath=/dev/null'],
-  ...['-c', 'safe.bareRepository=explicit'],
+  '-c',
+  'safe.directory=*',
+  '-c',
+  'core.hooksPath=/dev/null',
+  '-c',
+  'safe.bareRepository=explicit',
 ];
 
 /** Submodules have a configuration of their own. The status covers only the workspace, not the repository around it. */

@@ -141,7 +141,9 @@ function describeCheck(by: string, errors: readonly NewError[]): EditCheck {
       checked_by: by,
       linter_errors: shown.map(({ path, finding: { line, column, message, code } }) => ({
         ...(path !== undefined && { path }),
-        ...{ line, column, message },
+        line,
+        column,
+        message,
         ...(code !== '' && { source: code }),
       })),
     },

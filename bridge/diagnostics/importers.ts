@@ -16,7 +16,9 @@ export async function importersOf(
   const stem = basename(path, extname(path));
   const name = way.ofFolder.test(stem) ? basename(dirname(path)) : stem;
   const flags = [
-    ...['--files-with-matches', '--null', `--glob=${way.glob}`],
+    '--files-with-matches',
+    '--null',
+    `--glob=${way.glob}`,
     `--regexp=${way.pattern(name.replaceAll(/[^\w]/g, '\\$&'))}`,
   ];
   const search = { folder: root, flags, target: './', separator: '\0', signal } as const;

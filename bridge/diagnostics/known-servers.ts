@@ -38,9 +38,14 @@ export const KNOWN_SERVERS: readonly ServerKind[] = [
   {
     name: 'typescript',
     files: {
-      ...{ '.ts': 'typescript', '.mts': 'typescript', '.cts': 'typescript' },
-      ...{ '.js': 'javascript', '.mjs': 'javascript', '.cjs': 'javascript' },
-      ...{ '.tsx': 'typescriptreact', '.jsx': 'javascriptreact' },
+      '.ts': 'typescript',
+      '.mts': 'typescript',
+      '.cts': 'typescript',
+      '.js': 'javascript',
+      '.mjs': 'javascript',
+      '.cjs': 'javascript',
+      '.tsx': 'typescriptreact',
+      '.jsx': 'javascriptreact',
     },
     command: `${NATIVE_TYPESCRIPT}\n${firstOf('typescript-language-server --stdio', 'vtsls --stdio')}`,
     answersUnopened: true,

@@ -31,9 +31,15 @@ export function proxyVariables(
   const proxy = `http://drawbridge:${token}@127.0.0.1:${port}`;
   const direct = 'localhost,127.0.0.1,::1';
   return {
-    ...{ HTTP_PROXY: proxy, HTTPS_PROXY: proxy, http_proxy: proxy, https_proxy: proxy },
-    ...{ NO_PROXY: direct, no_proxy: direct },
+    HTTP_PROXY: proxy,
+    HTTPS_PROXY: proxy,
+    http_proxy: proxy,
+    https_proxy: proxy,
+    NO_PROXY: direct,
+    no_proxy: direct,
     // Yarn from version 2 on, and Node's own fetch from 22.21 and 24 on.
-    ...{ YARN_HTTP_PROXY: proxy, YARN_HTTPS_PROXY: proxy, NODE_USE_ENV_PROXY: '1' },
+    YARN_HTTP_PROXY: proxy,
+    YARN_HTTPS_PROXY: proxy,
+    NODE_USE_ENV_PROXY: '1',
   };
 }

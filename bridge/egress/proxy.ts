@@ -295,8 +295,17 @@ function hidesFraming(headers: IncomingHttpHeaders): boolean {
 }
 
 const HOP_BY_HOP: readonly string[] = [
-  ...['connection', 'keep-alive', 'proxy-authenticate', 'proxy-authorization', 'proxy-connection'],
-  ...['te', 'trailer', 'transfer-encoding', 'upgrade', 'host', 'expect'],
+  'connection',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'host',
+  'expect',
 ];
 
 /** The work's signal aborts when the client has gone, the command has ended or it takes too long. */

@@ -116,8 +116,11 @@ export class Formatters {
     const { maxOutputBytes, maxReasonChars } = FORMATTING_LIMITS;
     const filter = {
       command: `exec ${words.map(shellWord).join(' ')}`,
-      ...{ cwd: root, variables: SERVER_VARIABLES, input: text },
-      ...{ maxOutputBytes, maxErrorChars: maxReasonChars },
+      cwd: root,
+      variables: SERVER_VARIABLES,
+      input: text,
+      maxOutputBytes,
+      maxErrorChars: maxReasonChars,
     };
     const over = AbortSignal.any([signal, AbortSignal.timeout(this.#holdMs)]);
     return await runFilter(confinement, filter, over);

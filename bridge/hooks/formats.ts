@@ -164,7 +164,10 @@ const CursorHooks = z.object({
 });
 
 const CURSOR_EVENTS: ReadonlySet<string> = new Set([
-  ...['preToolUse', 'beforeShellExecution', 'beforeMCPExecution', 'beforeReadFile'],
+  'preToolUse',
+  'beforeShellExecution',
+  'beforeMCPExecution',
+  'beforeReadFile',
 ]);
 
 function readCursor(source: string, text: string): HookFile {
@@ -231,8 +234,10 @@ const CursorAnswer = z.object({
   permission: z.string().optional(),
   decision: z.string().optional(),
   continue: z.boolean().optional(),
-  ...{ user_message: z.string().optional(), userMessage: z.string().optional() },
-  ...{ agent_message: z.string().optional(), agentMessage: z.string().optional() },
+  user_message: z.string().optional(),
+  userMessage: z.string().optional(),
+  agent_message: z.string().optional(),
+  agentMessage: z.string().optional(),
   reason: z.string().optional(),
   updated_input: z.unknown().optional(),
 });

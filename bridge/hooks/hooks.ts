@@ -89,8 +89,11 @@ export class Hooks {
     const over = AbortSignal.any([signal, AbortSignal.timeout(hook.timeoutMs)]);
     const { maxOutputBytes, maxReasonChars } = HOOK_LIMITS;
     const filter = {
-      ...{ command: hook.command, cwd, input: `${JSON.stringify(input)}\n` },
-      ...{ maxOutputBytes, maxErrorChars: maxReasonChars },
+      command: hook.command,
+      cwd,
+      input: `${JSON.stringify(input)}\n`,
+      maxOutputBytes,
+      maxErrorChars: maxReasonChars,
       variables: { CLAUDE_PROJECT_DIR: cwd, CURSOR_PROJECT_DIR: cwd },
     };
     const end = await runFilter(confinement, filter, over);

@@ -57,8 +57,11 @@ export function codexCall(call: HookedCall): ShownCall | undefined {
   const shown = (named: string, given: object, ...aliases: string[]) => ({
     names: [named, ...aliases],
     input: {
-      ...{ ...commonOf(call), turn_id: call.run ?? call.callId, model: '' },
-      ...{ tool_name: named, tool_input: given },
+      ...commonOf(call),
+      turn_id: call.run ?? call.callId,
+      model: '',
+      tool_name: named,
+      tool_input: given,
     },
   });
   if (name === 'Bash' || call.origin !== undefined) return shown(name, input);
@@ -73,8 +76,13 @@ export function cursorCall(event: string, call: HookedCall): ShownCall | undefin
   const { name, input } = asClaude(call);
   const { root, callId, conversationId, run = callId } = call;
   const common = {
-    ...{ conversation_id: conversationId, generation_id: run, hook_event_name: event },
-    ...{ model: '', cursor_version: '', user_email: null, transcript_path: null },
+    conversation_id: conversationId,
+    generation_id: run,
+    hook_event_name: event,
+    model: '',
+    cursor_version: '',
+    user_email: null,
+    transcript_path: null,
     workspace_roots: [root],
   };
   const command = String(Object(input).command ?? '');
@@ -104,8 +112,12 @@ const CURSOR_NAMES: Readonly<Record<string, string>> = { Bash: 'Shell', Edit: 'W
 
 function commonOf({ callId, conversationId, root }: HookedCall) {
   return {
-    ...{ session_id: conversationId, transcript_path: null, cwd: root },
-    ...{ permission_mode: 'default', hook_event_name: 'PreToolUse', tool_use_id: callId },
+    session_id: conversationId,
+    transcript_path: null,
+    cwd: root,
+    permission_mode: 'default',
+    hook_event_name: 'PreToolUse',
+    tool_use_id: callId,
   };
 }
 

@@ -37,7 +37,11 @@ export function parseSkill(
   const [takes, tools] = ['argument-hint', 'allowed-tools'].map((key) => hintOf(fields, key));
   const isOther = type === 'skill' && head !== '' && head !== fileName;
   const skill: Skill = {
-    ...{ type, name, path, callers, description: withinTokens(described, name) },
+    type,
+    name,
+    path,
+    callers,
+    description: withinTokens(described, name),
     origin: owners === undefined ? 'workspace' : 'owner',
     ...(takes && { takes }),
     ...(tools && { tools }),

@@ -76,8 +76,11 @@ async function formatEdit(
   const formatting = await formatters.format({ callId, path: place.path, text }, signal);
   if (formatting.state !== 'formatted' || formatting.text === text) return { edited, formatting };
   const amendment = {
-    ...{ name: nameInLine(place.name), bytes: before?.bytes ?? null, proposed },
-    ...{ content: formatting.text, formatter: { name: formatting.by, data: edited.data } },
+    name: nameInLine(place.name),
+    bytes: before?.bytes ?? null,
+    proposed,
+    content: formatting.text,
+    formatter: { name: formatting.by, data: edited.data },
   };
   return { edited: await compute('amendEdit', amendment, signal), formatting };
 }

@@ -40,7 +40,8 @@ interface ImageFormat extends Omit<ImageHeader, 'size'> {
 
 const FORMATS: readonly ImageFormat[] = [
   {
-    ...{ mimeType: 'image/png', kind: 'PNG' },
+    mimeType: 'image/png',
+    kind: 'PNG',
     marks: [{ at: 0, text: '\x89PNG\r\n\x1a\n' }],
     sizeOf: (view) =>
       view.getUint32(12) === HEADER_CHUNK
@@ -48,17 +49,20 @@ const FORMATS: readonly ImageFormat[] = [
         : null,
   },
   {
-    ...{ mimeType: 'image/gif', kind: 'GIF' },
+    mimeType: 'image/gif',
+    kind: 'GIF',
     marks: [{ at: 0, text: 'GIF8' }],
     sizeOf: (view) => ({ width: view.getUint16(6, true), height: view.getUint16(8, true) }),
   },
   {
-    ...{ mimeType: 'image/jpeg', kind: 'JPEG' },
+    mimeType: 'image/jpeg',
+    kind: 'JPEG',
     marks: [{ at: 0, text: '\xff\xd8\xff' }],
     sizeOf: sizeOfJpeg,
   },
   {
-    ...{ mimeType: 'image/webp', kind: 'WebP' },
+    mimeType: 'image/webp',
+    kind: 'WebP',
     marks: [
       { at: 0, text: 'RIFF' },
       { at: 8, text: 'WEBP' },

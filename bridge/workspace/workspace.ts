@@ -113,7 +113,10 @@ export class Workspace {
     };
     const closed = await Promise.all(closedPaths.map((path) => resolveExisting(resolve(path))));
     return new Workspace({
-      ...{ root, given: alias ?? given, closedPaths: closed, ignored },
+      root,
+      given: alias ?? given,
+      closedPaths: closed,
+      ignored,
       links: new ProtectedLinks(root),
       allowedPaths: ['.'],
       isShown: () => true,

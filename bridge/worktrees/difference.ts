@@ -45,8 +45,12 @@ export async function readDifference(
 }
 
 const COMPARE = [
-  ...['diff-tree', '-r', '--find-renames'],
-  ...['--no-ext-diff', '--no-textconv', '--no-color'],
+  'diff-tree',
+  '-r',
+  '--find-renames',
+  '--no-ext-diff',
+  '--no-textconv',
+  '--no-color',
 ];
 
 /** A name that is not UTF-8 came with replacement characters, which no name on the disk has: there, any name matches. */

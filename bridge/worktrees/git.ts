@@ -146,16 +146,24 @@ class GitWork {
 
 /** Everything that git could run by itself is off, and a folder that only looks like a repository does not count. */
 const SAFE = [
-  ...['-c', 'core.fsmonitor=false'],
-  ...['-c', 'core.hooksPath=/dev/null'],
-  ...['-c', 'safe.bareRepository=explicit'],
+  '-c',
+  'core.fsmonitor=false',
+  '-c',
+  'core.hooksPath=/dev/null',
+  '-c',
+  'safe.bareRepository=explicit',
   // A bridge that runs as root works in the repository of another user.
-  ...['-c', 'safe.directory=*'],
-  ...['-c', 'gc.auto=0'],
-  ...['-c', 'maintenance.auto=false'],
+  '-c',
+  'safe.directory=*',
+  '-c',
+  'gc.auto=0',
+  '-c',
+  'maintenance.auto=false',
   // Names that only some systems take for `.git` are refused on all.
-  ...['-c', 'core.protectHFS=true'],
-  ...['-c', 'core.protectNTFS=true'],
+  '-c',
+  'core.protectHFS=true',
+  '-c',
+  'core.protectNTFS=true',
 ];
 
 /** Only the repository's own configuration, no network, and no question to a person. */

@@ -263,7 +263,9 @@ function textContent(text: string) {
 const ELSEWHERE = 'A yes can be given at the terminal of the bridge, or on a device that it knows.';
 
 const STILL_OPEN: ReadonlySet<string> = new Set([
-  ...['APPROVAL_REFUSED', 'APPROVAL_NOT_SIGNED', 'UNKNOWN_PROPOSAL'],
+  'APPROVAL_REFUSED',
+  'APPROVAL_NOT_SIGNED',
+  'UNKNOWN_PROPOSAL',
 ]);
 
 function questionOptions(options: Question['options']): PermissionOption[] {

@@ -26,7 +26,11 @@ export function describeSettings(
 ): { readonly modes: SessionModeState; readonly configOptions: SessionConfigOption[] } {
   const named = modes.map(({ name, description }) => ({ id: name, name, description }));
   const mode: SessionConfigOption = {
-    ...{ id: 'mode', name: 'Mode', category: 'mode', type: 'select', currentValue: chat.mode },
+    id: 'mode',
+    name: 'Mode',
+    category: 'mode',
+    type: 'select',
+    currentValue: chat.mode,
     options: modes.map(({ name, description }) => ({ value: name, name, description })),
   };
   const currentValue = chat.model ?? (models.find(({ isDefault }) => isDefault) ?? models[0])?.id;
@@ -35,7 +39,11 @@ export function describeSettings(
       ? []
       : [
           {
-            ...{ id: 'model', name: 'Model', category: 'model', type: 'select', currentValue },
+            id: 'model',
+            name: 'Model',
+            category: 'model',
+            type: 'select',
+            currentValue,
             options: models.map(({ id }) => ({ value: id, name: id })),
           },
         ];

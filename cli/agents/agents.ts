@@ -125,7 +125,9 @@ function registerCreate(group: Command): void {
     .option('--bridge <id>', 'where it works (default: this folder)')
     .addOption(
       new Option('--in-place', 'work in the folder itself, without a branch').conflicts([
-        ...['branch', 'base', 'commit'],
+        'branch',
+        'base',
+        'commit',
       ]),
     )
     .option(

@@ -30,7 +30,10 @@ function topicLines(): string {
 
 /** The commands that show an answer as it comes: their exit codes say how it ended. */
 const FOLLOWING: ReadonlySet<string> = new Set([
-  ...['chat', 'plan execute', 'plan save', 'agents follow'],
+  'chat',
+  'plan execute',
+  'plan save',
+  'agents follow',
 ]);
 
 /** Adds exit codes and examples below the command's own texts. */

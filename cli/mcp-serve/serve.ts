@@ -75,7 +75,10 @@ function describeTool({ name, title, description, input, isReading }: AgentTool)
   // An object's schema, whose properties are schemas of their own.
   const inputSchema = z.toJSONSchema(input, { io: 'input' }) as Tool['inputSchema'];
   return {
-    ...{ name, title, description, inputSchema },
+    name,
+    title,
+    description,
+    inputSchema,
     annotations: { readOnlyHint: isReading, openWorldHint: false },
   };
 }

@@ -55,7 +55,13 @@ export const TOOLS: readonly AgentTool[] = [
       'Starts a coding agent on a task, in a git worktree and branch of its own, and returns its id at once. ' +
       'With in_place it works in the folder itself.',
     input: z.strictObject({
-      ...{ prompt, title, model, mode, branch, base, commit },
+      prompt,
+      title,
+      model,
+      mode,
+      branch,
+      base,
+      commit,
       in_place: z.boolean().optional(),
     }),
     isReading: false,

@@ -98,7 +98,9 @@ async function chatHere(words: string[], options: HereOptions, programs: Program
   const { workspaceDir } = joined.place;
   const chat = await openChat(
     {
-      ...{ workspace: workspaceDir, reasoning: false, json: false },
+      workspace: workspaceDir,
+      reasoning: false,
+      json: false,
       ...(options.state && { state: options.state }),
       ...(model !== undefined && { model }),
       ...(mode !== undefined && { mode }),

@@ -52,7 +52,11 @@ async function listSkills(options: SkillListOptions): Promise<void> {
   const configDir = configFolder(process.env);
   const isForeign = async () => false;
   const showable = await readShowable({
-    ...{ root: workspace.root, stateDir, configDir, isForeign, workspace },
+    root: workspace.root,
+    stateDir,
+    configDir,
+    isForeign,
+    workspace,
   });
   const { signal } = new AbortController();
   const found = await new Skills(workspace, placesOf(configDir)).look({ ...showable, signal });
@@ -118,7 +122,10 @@ async function trustHooks(options: LocationOptions): Promise<void> {
   await askFirst(terminal, question, { unasked, otherwise: 'Nothing was changed.' });
   const time = new Date().toISOString();
   const trusted = found.hooks.map(({ digest, hook: { source, command } }) => ({
-    ...{ digest, source, command, time },
+    digest,
+    source,
+    command,
+    time,
   }));
   writeTrusted(stateDir, trusted);
   terminal.write(`Trusted: ${trusted.length}. A changed hook is asked about again.\n`);

@@ -68,12 +68,18 @@ export class App {
     const colours = new CodeColours(paint);
     const markdown = markdownTheme(paint, colours);
     this.#look = {
-      ...{ paint, colours, markdown, device: hostname(), isExpanded: false },
+      paint,
+      colours,
+      markdown,
+      device: hostname(),
+      isExpanded: false,
       answeredHere: new Set(),
     };
     this.#transcript = new Transcript(this.#look);
     this.#writer = new Writer({
-      ...{ tui: this.#tui, paint, stateDir: chat.stateDir },
+      tui: this.#tui,
+      paint,
+      stateDir: chat.stateDir,
       desk: () => this.#commandDesk,
       handOver: (work) => this.#lend(work),
     });
@@ -86,7 +92,8 @@ export class App {
     for (const part of [
       this.#transcript,
       new ActivityLine(session, () => this.#stopKey, paint),
-      ...[this.#writer.pending, this.#writer.attachments],
+      this.#writer.pending,
+      this.#writer.attachments,
       this.#slot,
       new Footer({ session, around: this.#around, processes: this.#processes, paint }),
     ])
@@ -185,7 +192,11 @@ export class App {
 
   get #dialogDesk(): DialogDesk {
     return {
-      ...{ tui: this.#tui, look: this.#look, session: this.#session, nowMs, later },
+      tui: this.#tui,
+      look: this.#look,
+      session: this.#session,
+      nowMs,
+      later,
       say: (words) => this.#say(words),
       edit: (file) => this.#lend(() => openEditor(editorIn(process.env) ?? USUAL_EDITOR, file)),
     };

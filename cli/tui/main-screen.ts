@@ -32,7 +32,9 @@ export class MainScreen extends TuiMainScreen {
     this.restoreRenderState({
       ...this.captureRenderState(),
       previousLines: this.#finished().slice(0, drawn),
-      ...{ cursorRow: row, hardwareCursorRow: row, previousViewportTop: row },
+      cursorRow: row,
+      hardwareCursorRow: row,
+      previousViewportTop: row,
     });
     this.start();
     // A drawing that was asked for before the terminal was left would hold up the next one.
@@ -164,10 +166,14 @@ export class MainScreen extends TuiMainScreen {
   #drawFrom(line: number): void {
     const { columns: previousWidth, rows: previousHeight } = this.terminal;
     this.restoreRenderState({
-      ...{ ...this.captureRenderState(), previousWidth, previousHeight },
+      ...this.captureRenderState(),
+      previousWidth,
+      previousHeight,
       // Without any lines the library draws all.
       previousLines: line === 0 ? [] : this.#finished().map((each, at) => (at < line ? each : '')),
-      ...{ cursorRow: line, hardwareCursorRow: line, previousViewportTop: line },
+      cursorRow: line,
+      hardwareCursorRow: line,
+      previousViewportTop: line,
     });
   }
 

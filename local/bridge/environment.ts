@@ -74,7 +74,11 @@ export function ownEnvironment(
 const RELEASING = { MALLOC_TRIM_THRESHOLD_: '131072' } as const;
 
 const LOADING: ReadonlySet<string> = new Set([
-  ...['NODE_OPTIONS', 'NODE_PATH', 'LD_LIBRARY_PATH', 'LD_PRELOAD', 'DYLD_LIBRARY_PATH'],
+  'NODE_OPTIONS',
+  'NODE_PATH',
+  'LD_LIBRARY_PATH',
+  'LD_PRELOAD',
+  'DYLD_LIBRARY_PATH',
 ]);
 
 /** Removes all other variables than {@link bridgeEnvironment} from this process: its children then cannot get them. */

@@ -42,8 +42,11 @@ export async function placeExporter(workerEntry: string, outfile: string): Promi
 const PRODUCT = 'worker.js';
 const SOURCE_FOLDERS = ['cursor', 'shared', 'worker'];
 const OTHER_SOURCES = [
-  ...['package.json', 'package-lock.json', 'node_modules/.package-lock.json'],
-  ...['tsconfig.base.json', 'local/runtime/bundle.ts'],
+  'package.json',
+  'package-lock.json',
+  'node_modules/.package-lock.json',
+  'tsconfig.base.json',
+  'local/runtime/bundle.ts',
 ];
 
 async function openKept(entry: string): ReturnType<typeof openBuild> {

@@ -109,8 +109,10 @@ function indexOf(template: string, { outputs }: Metafile): string {
 
 /** As Cloudflare reads it: https://developers.cloudflare.com/workers/static-assets/headers/ */
 const HEADERS_FILE = [
-  ...['/*', ...linesOf(PAGE_HEADERS)],
-  ...[`/${HASHED_FOLDER}/*`, ...linesOf(HASHED_HEADERS)],
+  '/*',
+  ...linesOf(PAGE_HEADERS),
+  `/${HASHED_FOLDER}/*`,
+  ...linesOf(HASHED_HEADERS),
   '',
 ].join('\n');
 

@@ -65,7 +65,10 @@ export type ToolName<By extends Executor = Executor> = Extract<
 /** The tools of calls that Drawbridge makes itself, at the bridge. No model has them. */
 export const OWN_TOOLS: readonly ToolDefinition[] = [
   ...WORKTREE_TOOLS,
-  ...[savePlan, guestEdit, previewUndo, undoChanges],
+  savePlan,
+  guestEdit,
+  previewUndo,
+  undoChanges,
 ];
 
 /** The built-in tools of one executor, in the order of {@link TOOLS}. */

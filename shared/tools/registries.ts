@@ -5,15 +5,20 @@
  */
 export const REGISTRIES: readonly string[] = [
   // npm, pnpm and Yarn; Yarn 1 asks its own name for the same packages.
-  ...['registry.npmjs.org', 'registry.yarnpkg.com'],
+  'registry.npmjs.org',
+  'registry.yarnpkg.com',
   // pip, uv and Poetry: the index, and the files that it names.
-  ...['pypi.org', 'files.pythonhosted.org'],
+  'pypi.org',
+  'files.pythonhosted.org',
   // Cargo: the index, and the crates.
-  ...['index.crates.io', 'static.crates.io'],
+  'index.crates.io',
+  'static.crates.io',
   // Go: the modules, and the log that their sums are checked by.
-  ...['proxy.golang.org', 'sum.golang.org'],
+  'proxy.golang.org',
+  'sum.golang.org',
   // RubyGems: the gems, and the index that Bundler reads.
-  ...['rubygems.org', 'index.rubygems.org'],
+  'rubygems.org',
+  'index.rubygems.org',
 ];
 
 /** Whether the host, in lower case, is one of a registry. */

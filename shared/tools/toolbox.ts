@@ -159,7 +159,11 @@ export function offered(offer: Offer): Tool {
   const { name, description, inputSchema, effect, idempotent, document, origin, digest } = offer;
   return {
     ...foreign({ name, description, parameters: inputSchema }),
-    ...{ effect, idempotent, document, origin, digest },
+    effect,
+    idempotent,
+    document,
+    origin,
+    digest,
     executor: 'bridge',
     // Its subject is no path: only rules for its server hold it.
     subjects: () => [`${origin.server}/${origin.tool}`],
@@ -182,8 +186,13 @@ function ofClient(tool: ClientTool): Tool {
 function foreign({ name, description, parameters: schema }: ClientTool) {
   const { $schema: _, ...parameters } = schema;
   return {
-    ...{ name, description, aliases: [], renamed: {}, heldWith: [] },
-    ...{ changesContent: false, listsPaths: false },
+    name,
+    description,
+    aliases: [],
+    renamed: {},
+    heldWith: [],
+    changesContent: false,
+    listsPaths: false,
     toFunction: () => ({ type: 'function' as const, function: { name, description, parameters } }),
     meant: (args: Metadata) => toMeant(args, schema) as Metadata,
     read: (args: unknown) => readForeign(name, toMeant(args, schema)),

@@ -85,7 +85,10 @@ function lengthOf(all: readonly { readonly text: string }[]): number {
 
 /** The agents that every run can start, in the form of {@link DefinitionName}. */
 const BUILT_IN_AGENTS: ReadonlySet<string> = new Set([
-  ...['generalpurpose', 'general-purpose', 'explore', 'browser-use'],
+  'generalpurpose',
+  'general-purpose',
+  'explore',
+  'browser-use',
 ]);
 
 /** Whether a definition may not have the name. */

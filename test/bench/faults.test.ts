@@ -53,7 +53,9 @@ it('lists what a kill would hit', () => {
 it('counts faults by kind, and times by what was hit', () => {
   const good: RoundResult = { targets: ['workerd'], hit: 'stream', recoveryMs: 200, faults: [] };
   const bad: RoundResult = {
-    ...{ targets: ['bridge'], hit: 'call', recoveryMs: null },
+    targets: ['bridge'],
+    hit: 'call',
+    recoveryMs: null,
     faults: [{ fault: 'doubled', detail: 'ran 2 times' }],
   };
   const report = formatReport([good, bad]);

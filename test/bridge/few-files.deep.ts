@@ -36,7 +36,9 @@ test('where no more files may be opened, the bridge says what it could not start
   const message = expect.stringContaining('EMFILE');
   const notStarted = { state: 'not_started', message };
   expect(JSON.parse(stdout)).toEqual({
-    ...{ command: notStarted, sandboxed: notStarted },
-    ...{ git: 'not judged', holder: message },
+    command: notStarted,
+    sandboxed: notStarted,
+    git: 'not judged',
+    holder: message,
   });
 });

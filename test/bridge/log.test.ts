@@ -26,8 +26,13 @@ async function startBridge(files: Record<string, string> = {}) {
   const logged: Logged[] = [];
   const ending = new AbortController();
   const config = {
-    ...{ url: tunnel.url, token: 'secret', bridgeId: `bridge_${randomUUID()}`, stateDir },
-    ...{ workspaceDir: place.root, environment: process.env, asksAtTerminal: false },
+    url: tunnel.url,
+    token: 'secret',
+    bridgeId: `bridge_${randomUUID()}`,
+    stateDir,
+    workspaceDir: place.root,
+    environment: process.env,
+    asksAtTerminal: false,
     onStatus: () => {},
   };
   const ended = logTo(
@@ -89,7 +94,8 @@ test('what an MCP server wrote before its end is for the terminal, not for a log
   const [down] = about('mcp_server_down');
   expect(down?.line).toContain(words);
   expect(down?.entry).toEqual({
-    ...{ event: 'mcp_server_down', server: 'tickets' },
+    event: 'mcp_server_down',
+    server: 'tickets',
     message: 'The MCP server tickets is down: drawbridge mcp test tickets says why.',
   });
 });

@@ -278,7 +278,9 @@ describe('a bridge', () => {
     const { nonce } = await connection.next('approval_request');
     connection.send({ type: 'approval', answer: { callId, nonce, decision: 'once' } });
     expect(await connection.next('approval_refused')).toMatchObject({
-      ...{ callId, nonce, message: expect.stringContaining('not signed') },
+      callId,
+      nonce,
+      message: expect.stringContaining('not signed'),
     });
     expect(await exists('b.txt')()).toBe(false);
   });

@@ -67,7 +67,8 @@ export async function openFirefox(): Promise<FirefoxPage> {
       if (sharedId === undefined) throw new Error(`There is no ${expression}`);
       const origin = { type: 'element', element: { sharedId } };
       await perform({
-        ...{ type: 'pointer', id: 'mouse' },
+        type: 'pointer',
+        id: 'mouse',
         actions: [
           { type: 'pointerMove', x: 0, y: 0, origin },
           { type: 'pointerDown', button: 0 },

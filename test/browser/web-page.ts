@@ -50,7 +50,9 @@ export async function openDevice(
   await page.goto(`${url}/#join=${secret}${extra}`);
   await page.waitForSelector('.frame');
   return {
-    ...{ page, context, faults },
+    page,
+    context,
+    faults,
     go: async (fragment) => {
       await page.evaluate(`location.hash = ${JSON.stringify(fragment)}`);
     },

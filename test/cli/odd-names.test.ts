@@ -19,7 +19,10 @@ test('what up says when it is ready has no line and no escape from outside, and 
   const workspaceDir = join(temporaryFolder(), ODD);
   mkdirSync(workspaceDir, { recursive: true });
   const text = readyText({
-    ...{ url: 'http://127.0.0.1:1', token: 'token', bridgeId: 'bridge', stateDir: undefined },
+    url: 'http://127.0.0.1:1',
+    token: 'token',
+    bridgeId: 'bridge',
+    stateDir: undefined,
     confinement: { kind: 'none', detail: 'Why\nnot.\u001b[2K' },
     model: { name: 'm', text: 'm\nn at http://m/\u001b[2K' },
     workspaceDir,

@@ -144,7 +144,10 @@ function newProject() {
   const options = { program, env: { DRAWBRIDGE_PROGRAMS: programs } };
   const cache = join(programs, 'program');
   return {
-    ...{ root, words, options, programs },
+    root,
+    words,
+    options,
+    programs,
     run: async () => (await runDrawbridge([], options)).stdout,
     copies: () => readdirSync(cache).map((name) => join(cache, name)),
   };

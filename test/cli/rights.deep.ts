@@ -164,7 +164,8 @@ function newStranger(program = [process.execPath, DRAWBRIDGE]) {
   const env = { HOME: home, XDG_STATE_HOME: join(home, 'state'), XDG_CONFIG_HOME: '' };
   const run = async (args: readonly string[], more: NodeJS.ProcessEnv = {}): Promise<Finished> =>
     await runDrawbridge([...args], {
-      ...{ cwd, env: { ...env, ...more } },
+      cwd,
+      env: { ...env, ...more },
       program: ['setpriv', ...AS_STRANGER, ...program],
     });
   return { home, foreign, env, run };

@@ -7,8 +7,13 @@ const ROOT = new URL('../..', import.meta.url).pathname;
 it('is less than 15 KB of a web page, gzipped, and has no zod', async () => {
   const { outputFiles, metafile } = await build({
     stdin: { contents: "export * from './client/index.ts';", resolveDir: ROOT },
-    ...{ bundle: true, minify: true, write: false, metafile: true },
-    ...{ format: 'esm', platform: 'browser', target: 'es2022' },
+    bundle: true,
+    minify: true,
+    write: false,
+    metafile: true,
+    format: 'esm',
+    platform: 'browser',
+    target: 'es2022',
   });
   expect(gzipSync(outputFiles[0]?.contents ?? '').length).toBeLessThan(15 * 1024);
   const packages = Object.keys(metafile.inputs).filter((path) => path.startsWith('node_modules/'));

@@ -71,7 +71,11 @@ describe('an approval signed by a device', () => {
     {
       name: 'another member in a list',
       later: {
-        ...{ kind: 'elicitation', arguments: undefined, server: 's', message: 'm', number: 1 },
+        kind: 'elicitation',
+        arguments: undefined,
+        server: 's',
+        message: 'm',
+        number: 1,
         fields: [{ name: 'n', type: 'text', required: true, isSecret: true }],
       },
     },
@@ -86,7 +90,11 @@ describe('an approval signed by a device', () => {
     const { device } = await newDevice();
     const options = [{ value: 'a', label: 'A' }];
     const form = Proposal.parse({
-      ...{ kind: 'elicitation', tool: 't', server: 's', message: 'm', number: 1 },
+      kind: 'elicitation',
+      tool: 't',
+      server: 's',
+      message: 'm',
+      number: 1,
       fields: [
         { type: 'text', name: 'n', required: true, default: 'x' },
         { type: 'choices', name: 'm', required: false, options, default: ['a'] },

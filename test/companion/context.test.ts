@@ -9,7 +9,11 @@ function updateOf(context: SentContext) {
 
 it('the newest files come first, ten of them, and only the first can be active', () => {
   const files = Array.from({ length: 12 }, (_, timestamp) => ({
-    ...{ path: `/${timestamp}`, timestamp, isActive: true, cursor, selectedText: 'text' },
+    path: `/${timestamp}`,
+    timestamp,
+    isActive: true,
+    cursor,
+    selectedText: 'text',
   }));
   const { openFiles } = updateOf({ openFiles: files });
   expect(openFiles.map(({ timestamp }) => timestamp)).toEqual([11, 10, 9, 8, 7, 6, 5, 4, 3, 2]);

@@ -151,7 +151,8 @@ it.each(['', 'relative', 'absolute'])(
     const environment = { HOME: home, TMPDIR: temporaryFolder, QWEN_HOME: qwenHome };
     for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
     const companion = await CompanionServer.start({
-      ...{ roots: [], ide: { name: 'vim', displayName: 'Vim' } },
+      roots: [],
+      ide: { name: 'vim', displayName: 'Vim' },
       onDiff: async () => ({ decision: 'rejected' }),
     });
     onTestFinished(() => companion.close());
@@ -173,9 +174,14 @@ it.each([
     ide: { name, displayName: 'An editor' },
   });
   const place = {
-    ...{ workspace: root, environment: companion.environment, home: dirname(discovery.qwenFolder) },
-    ...{ temporaryFolders: [discovery.temporaryFolder], platform: process.platform },
-    ...{ pid: process.pid, userId: process.getuid?.(), isInContainer: false },
+    workspace: root,
+    environment: companion.environment,
+    home: dirname(discovery.qwenFolder),
+    temporaryFolders: [discovery.temporaryFolder],
+    platform: process.platform,
+    pid: process.pid,
+    userId: process.getuid?.(),
+    isInContainer: false,
   };
   const { ranked, passedOver } = await discover(place, new AbortController().signal);
   const port = companion.port;

@@ -22,15 +22,15 @@ function newEditor() {
     folders: () => ['/work'],
     tabs: () => [
       {
-        ...{ path: '/work/a.ts', focusedAt: new Date(5), hasFocus: true, selection: '' },
+        path: '/work/a.ts',
+        focusedAt: new Date(5),
+        hasFocus: true,
+        selection: '',
         caret: { line: 0, column },
       },
     ],
     problems: (path) => [
-      {
-        ...{ at: { line: 2, column: 0 }, isError: true, text: `bad in ${path}` },
-        linter: 'lint',
-      },
+      { at: { line: 2, column: 0 }, isError: true, text: `bad in ${path}`, linter: 'lint' },
     ],
     showDiff: (path, proposal) => {
       const { promise: choice } = choices[shown.length] ?? newDeferred();

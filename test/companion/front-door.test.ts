@@ -35,7 +35,8 @@ it.each([
   );
   expect(answer).toMatchObject({ status, headers: { 'content-type': 'application/json' } });
   expect(JSON.parse(body)).toEqual({
-    ...{ jsonrpc: '2.0', id: null },
+    jsonrpc: '2.0',
+    id: null,
     error: { code: -32_000, message: expect.stringMatching(/^[^\n]{10,100}$/) },
   });
 });
@@ -58,7 +59,8 @@ it.each(['localhost', '127.0.0.1', 'host.docker.internal', 'LOCALHOST'])(
     const { port, headers, companion } = await openDoor();
     const authorization = `bearer ${tokenOf(companion, 'qwen')}`;
     const params = {
-      ...{ protocolVersion: '2025-11-25', capabilities: {} },
+      protocolVersion: '2025-11-25',
+      capabilities: {},
       clientInfo: { name: 'raw', version: '1' },
     };
     const answer = await rawRequest(

@@ -17,7 +17,9 @@ const [behaviour = '', file = ''] = process.argv.slice(2);
 
 const OBJECT = { type: 'object' };
 const tool = (name: string, inputSchema: object = OBJECT, description = 'A tool.') => ({
-  ...{ name, description, inputSchema },
+  name,
+  description,
+  inputSchema,
 });
 const send = (message: object) =>
   process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
@@ -51,16 +53,19 @@ function tools(cursor: string | undefined): object {
         tools: [
           tool('itself', { ...OBJECT, allOf: [{ $ref: '#' }] }),
           tool('pair', {
-            ...{ ...OBJECT, allOf: [{ $ref: '#/$defs/a' }] },
+            ...OBJECT,
+            allOf: [{ $ref: '#/$defs/a' }],
             $defs: { a: { $ref: '#/$defs/b' }, b: { $ref: '#/$defs/a' } },
           }),
           tool('doubling', { ...OBJECT, allOf: [{ $ref: '#/$defs/s0' }], $defs: doubling }),
           tool('slow_pattern', {
-            ...{ ...OBJECT, properties: { word: { type: 'string', pattern: '^(a+)+$' } } },
+            ...OBJECT,
+            properties: { word: { type: 'string', pattern: '^(a+)+$' } },
           }),
           tool('deep', nested(2_000)),
           tool('tree', {
-            ...{ ...OBJECT, properties: { children: { type: 'array', items: { $ref: '#' } } } },
+            ...OBJECT,
+            properties: { children: { type: 'array', items: { $ref: '#' } } },
           }),
         ],
       };

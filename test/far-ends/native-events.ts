@@ -75,7 +75,8 @@ function piecesOf(block: AnthropicBlock): object[] {
       return [
         { ...block, input: {} },
         ...['', ...halves(JSON.stringify(block.input))].map((partial) => ({
-          ...{ type: 'input_json_delta', partial_json: partial },
+          type: 'input_json_delta',
+          partial_json: partial,
         })),
       ];
   }
@@ -132,7 +133,10 @@ function itemEvents(item: ResponseItem, index: number): NativeEvent[] {
         ...item.summary.flatMap(({ text }, part) => [
           { type: 'response.reasoning_summary_part.added', ...at, summary_index: part },
           ...halves(text).map((delta) => ({
-            ...{ type: 'response.reasoning_summary_text.delta', ...at, summary_index: part, delta },
+            type: 'response.reasoning_summary_text.delta',
+            ...at,
+            summary_index: part,
+            delta,
           })),
           { type: 'response.reasoning_summary_text.done', ...at, summary_index: part, text },
         ]),
@@ -153,7 +157,9 @@ function itemEvents(item: ResponseItem, index: number): NativeEvent[] {
       return [
         { type: 'response.output_item.added', ...at, item: { ...item, arguments: '' } },
         ...halves(item.arguments).map((delta) => ({
-          ...{ type: 'response.function_call_arguments.delta', ...at, delta },
+          type: 'response.function_call_arguments.delta',
+          ...at,
+          delta,
         })),
         {
           type: 'response.function_call_arguments.done',

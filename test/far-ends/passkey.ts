@@ -33,7 +33,10 @@ export async function newPasskey(origin = PASSKEY_ORIGIN) {
   ): Promise<PasskeySignature> => {
     const challenge = encodeBase64Url(await sha256(text));
     const clientData = JSON.stringify({
-      ...{ type: 'webauthn.get', challenge, origin, crossOrigin: false },
+      type: 'webauthn.get',
+      challenge,
+      origin,
+      crossOrigin: false,
       ...said,
     });
     const data = [...(await sha256(host ?? new URL(origin).hostname)), flags, 0, 0, 0, 0];

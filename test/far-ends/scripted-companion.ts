@@ -192,16 +192,21 @@ export async function startCompanion(script: CompanionScript = {}): Promise<Scri
 
   return {
     candidate: {
-      ...{
-        family: 'gemini',
-        source: `companion on ${port}`,
-        port,
-        roots: undefined,
-        pid: process.pid,
-      },
+      family: 'gemini',
+      source: `companion on ${port}`,
+      port,
+      roots: undefined,
+      pid: process.pid,
       ...(token !== null && { token }),
     },
-    ...{ diffs, calls, requests, steps, hanging, held, statuses, notify },
+    diffs,
+    calls,
+    requests,
+    steps,
+    hanging,
+    held,
+    statuses,
+    notify,
     streams: () => streams.size,
     sessions: () => begun,
     askPing: async () =>

@@ -128,7 +128,8 @@ describe('a session of before', () => {
     const { workspace: cwd } = at.house;
     const { sessions } = await second.agent.request('session/list', { cwd });
     expect(sessions.find(({ sessionId }) => sessionId === id)).toMatchObject({
-      ...{ cwd, title: 'touch it, please' },
+      cwd,
+      title: 'touch it, please',
     });
     const loaded = { sessionId: id, cwd, mcpServers: [] };
     await second.agent.request('session/load', loaded);
@@ -237,7 +238,8 @@ describe('questions of the agent', () => {
     const editor = await openEditor(at.house, {
       capabilities: { elicitation: { form: {} } },
       fillForm: () => ({
-        ...{ action: 'accept', content: { 'question-1': 'r', 'question-1-words': 'with dots' } },
+        action: 'accept',
+        content: { 'question-1': 'r', 'question-1-words': 'with dots' },
       }),
     });
     const id = await newSession(editor, at.house);
@@ -270,7 +272,9 @@ it('lays a plan, keeps its todos, and carries it out by a command', async () => 
   const editor = await openEditor(at.house);
   const id = await newSession(editor, at.house);
   await editor.agent.request('session/set_config_option', {
-    ...{ sessionId: id, configId: 'mode', value: 'plan' },
+    sessionId: id,
+    configId: 'mode',
+    value: 'plan',
   });
   await prompt(editor, id, 'plan it');
   expect(editor.text(id)).toMatch(/^Write `a.txt`, then `b.txt`\.\s+That is all\.$/);
@@ -308,7 +312,9 @@ it('asks for a subagent, and shows the call that the editor did not have', async
 it('asks about each MCP server of the editor, shows all of it, and lists what gets a yes', async () => {
   at.answerWith([{ text: 'Hi.' }, { text: 'Again.' }]);
   const far: McpServer = {
-    ...{ type: 'http', name: 'far', url: 'https://far.example/mcp' },
+    type: 'http',
+    name: 'far',
+    url: 'https://far.example/mcp',
     headers: [{ name: 'authorization', value: 'Bearer s3cret' }],
   };
   const decide: EditorOptions['decide'] = ({ toolCall: { title } }) => {
@@ -361,7 +367,8 @@ describe('a server elsewhere', () => {
     });
     expect(editor.hello.authMethods).toMatchObject([{ type: 'terminal', args: ['--login'] }]);
     const request = editor.agent.request('session/new', {
-      ...{ cwd: at.house.workspace, mcpServers: [] },
+      cwd: at.house.workspace,
+      mcpServers: [],
     });
     await expect(request).rejects.toMatchObject({ code: -32000 });
     await expect(request).rejects.toThrow(/is not signed in at .*: run `.* login /);

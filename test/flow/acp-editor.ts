@@ -66,7 +66,8 @@ export const chooseFirst: Decide = ({ options: [first] }) => ({
 export function spawnAcp(args: readonly string[], env: NodeJS.ProcessEnv = {}): ChildProcess {
   const [program, ...words] = PROGRAM;
   const child = spawn(program, [...words, 'acp', ...args], {
-    ...{ cwd: '/', env: { ...process.env, ...env } },
+    cwd: '/',
+    env: { ...process.env, ...env },
     stdio: ['pipe', 'pipe', 'pipe'],
   });
   onTestFinished(() => void child.kill('SIGKILL'));
@@ -100,14 +101,19 @@ export async function openEditor(
   const input = Readable.toWeb(stdout) as ReadableStream<Uint8Array>;
   const { agent } = app.connect(ndJsonStream(Writable.toWeb(stdin), input));
   const hello = await agent.request('initialize', {
-    ...{ protocolVersion: 1, clientCapabilities: capabilities },
+    protocolVersion: 1,
+    clientCapabilities: capabilities,
   });
   const of: Editor['of'] = (sessionId, kind) =>
     updates
       .filter((each) => each.sessionId === sessionId)
       .flatMap(({ update }) => (isOf(update, kind) ? [update] : []));
   return {
-    ...{ agent, child, hello, permissions, of },
+    agent,
+    child,
+    hello,
+    permissions,
+    of,
     updates: (sessionId) =>
       updates.filter((each) => each.sessionId === sessionId).map(({ update }) => update),
     text: (sessionId, kind = 'agent_message_chunk') =>

@@ -79,7 +79,10 @@ describe('a permission', () => {
     const [asked] = editor.permissions;
     expect(asked?.toolCall).toMatchObject({ title: 'create made.txt', kind: 'edit' });
     expect(asked?.toolCall.content?.at(-1)).toEqual({
-      ...{ type: 'diff', path: file(), oldText: null, newText: 'new\n' },
+      type: 'diff',
+      path: file(),
+      oldText: null,
+      newText: 'new\n',
     });
     expect(asked?.options.map(({ optionId }) => optionId)).toEqual([
       ...['once', 'conversation', 'reject'],

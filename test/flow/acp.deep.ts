@@ -78,8 +78,10 @@ it('starts the server of this machine, and again after it was stopped', async ()
   const workspace = join(home, 'project');
   mkdirSync(join(workspace, 'src'), { recursive: true });
   const env = {
-    ...{ XDG_STATE_HOME: join(home, 'state'), XDG_CONFIG_HOME: join(home, 'config') },
-    ...{ DRAWBRIDGE_PORT: `${await freePort()}`, OPENAI_BASE_URL: '' },
+    XDG_STATE_HOME: join(home, 'state'),
+    XDG_CONFIG_HOME: join(home, 'config'),
+    DRAWBRIDGE_PORT: `${await freePort()}`,
+    OPENAI_BASE_URL: '',
   };
   const stop = () => {
     const [program, ...words] = PROGRAM;

@@ -25,7 +25,8 @@ it('an agent works without a client, through a kill of the runtime, and takes a 
     return tools === 1 ? { calls: [writing('b.txt', 'two\n')] } : { text: 'And the other.' };
   });
   const { id, status } = await house.client.createAgent({
-    ...{ prompt: 'Write a.txt', workspace: 'in_place' },
+    prompt: 'Write a.txt',
+    workspace: 'in_place',
   });
   expect(status).toBe('running');
   await until(() => at.requests().length === 2);
@@ -95,7 +96,9 @@ it('an agent that was stopped in a worktree shows its difference without a commi
   await until(async () => (await ended(house, id)).worktree?.diff !== undefined);
   const { status, worktree } = await ended(house, id);
   expect({ status, ...worktree }).toMatchObject({
-    ...{ status: 'cancelled', committed: false, diff: expect.stringContaining('+half') },
+    status: 'cancelled',
+    committed: false,
+    diff: expect.stringContaining('+half'),
     files: [{ path: 'a.txt', status: 'added' }],
   });
   expect(git(house, 'branch', '--list', worktree?.branch ?? '')).toBe('');
@@ -119,7 +122,9 @@ it('an agent in a worktree and its subagents get the worktree, and not the perso
   });
   writeFileSync(join(house.workspace, 'mine.ts'), 'mine\n');
   const { id } = await house.client.createAgent({
-    ...{ prompt: 'See @mine.ts and @old.txt', branch: 'fix', commit: true },
+    prompt: 'See @mine.ts and @old.txt',
+    branch: 'fix',
+    commit: true,
   });
   const { worktree } = await ended(house, id);
   expect(worktree?.files).toMatchObject([{ path: 'c.txt', status: 'added' }]);
@@ -187,7 +192,8 @@ it('a receiver on this machine, which the operator has named, gets signed events
   onTestFinished(() => model.close());
   const variables = { WEBHOOK_ORIGINS: `http://127.0.0.1:${port}` };
   await using house = await startHouse({
-    ...{ modelUrl: model.baseUrl, variables },
+    modelUrl: model.baseUrl,
+    variables,
     args: ['--no-bridge'],
   });
   const { id } = await house.client.createAgent({ prompt: 'Go', webhook: { url, secret } });

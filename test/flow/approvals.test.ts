@@ -71,7 +71,8 @@ it('asks no more in the conversation, and then nowhere, for as long as a person 
   expect(noPattern.status).toBe(400);
   await house.client.allowCall(question, device, { scope: 'conversation', pattern: command });
   expect((await first.rest()).find(({ type }) => type === 'approval_resolved')).toMatchObject({
-    ...{ decision: 'once', scope: 'conversation' },
+    decision: 'once',
+    scope: 'conversation',
   });
   expect(await asksAgain(conversationId)).toBe(false);
   const second = await askToRun();
@@ -159,7 +160,9 @@ it('asks anew about an edit whose file has changed, and makes what was shown las
   await approve(asked.events.at(-1));
   await asked.readUntil('approval_request');
   expect(asked.events.at(-2)).toMatchObject({
-    ...{ type: 'approval_resolved', decision: 'superseded', by: 'drawbridge' },
+    type: 'approval_resolved',
+    decision: 'superseded',
+    by: 'drawbridge',
   });
   expect(asked.events.at(-1)).toMatchObject({
     proposal: { kind: 'edit', path: 'a.txt', diff: [{ oldString: 'two', startLine: 2 }] },

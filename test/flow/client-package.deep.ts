@@ -110,8 +110,12 @@ async function serve(root: string) {
 /** Bundles the example as wrangler would, and runs it on workerd. */
 async function startExampleWorker() {
   await build({
-    ...{ absWorkingDir: folder, entryPoints: ['worker.ts'], outfile: join(folder, 'worker.mjs') },
-    ...{ bundle: true, format: 'esm', conditions: ['workerd', 'worker', 'browser'] },
+    absWorkingDir: folder,
+    entryPoints: ['worker.ts'],
+    outfile: join(folder, 'worker.mjs'),
+    bundle: true,
+    format: 'esm',
+    conditions: ['workerd', 'worker', 'browser'],
   });
   const { url, token } = house.ready;
   const config = `using Workerd = import "/workerd/workerd.capnp";

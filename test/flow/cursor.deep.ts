@@ -35,7 +35,9 @@ it('a run over a bridge is streamed in Cursor’s shape, to a client that leaves
     [
       'result',
       {
-        ...{ runId: run.id, status: 'FINISHED', text: 'Wrote a.txt, as you asked.' },
+        runId: run.id,
+        status: 'FINISHED',
+        text: 'Wrote a.txt, as you asked.',
         durationMs: expect.any(Number),
       },
     ],

@@ -46,8 +46,10 @@ async function runAt(stateHome: string, cwd: string, ...args: string[]): Promise
   const { OPENAI_API_KEY: _, MODELS: __, ...own } = process.env;
   const env = {
     ...own,
-    ...{ XDG_STATE_HOME: stateHome, XDG_CONFIG_HOME: home },
-    ...{ OPENAI_BASE_URL: model.baseUrl, OPENAI_MODEL: 'scripted' },
+    XDG_STATE_HOME: stateHome,
+    XDG_CONFIG_HOME: home,
+    OPENAI_BASE_URL: model.baseUrl,
+    OPENAI_MODEL: 'scripted',
   };
   const running = promisify(execFile)(process.execPath, [DRAWBRIDGE, ...args], { cwd, env });
   running.child.stdin?.end();

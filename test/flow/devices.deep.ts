@@ -13,7 +13,10 @@ function newMachine(): { readonly keyText: string; device(): Device } {
   const home = temporaryFolder();
   const env = { ...process.env, XDG_STATE_HOME: home };
   const keyText = execFileSync(DRAWBRIDGE, ['devices', 'show'], {
-    ...{ env, cwd: temporaryFolder(), encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] },
+    env,
+    cwd: temporaryFolder(),
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'ignore'],
   }).trim();
   const path = join(home, 'drawbridge', 'server', 'device.json');
   const device = () => {

@@ -31,7 +31,9 @@ it('a tool loop with thoughts and two calls at once, with Anthropic', async () =
   }));
   await using house = await startHouse(
     withModel(model.baseUrl, {
-      ...{ dialect: 'anthropic', keyName: 'CLAUDE_KEY', switches: { thinking: 'adaptive' } },
+      dialect: 'anthropic',
+      keyName: 'CLAUDE_KEY',
+      switches: { thinking: 'adaptive' },
       prices: { input: 10, cachedInput: 1, cacheWrite: 20, output: 0 },
     }),
   );
@@ -42,8 +44,11 @@ it('a tool loop with thoughts and two calls at once, with Anthropic', async () =
   expect(response.documents[0]?.content).toBe('Two files.');
   expect(response.documents.at(-1)?.content).toBe(DONE);
   expect(response.usage).toEqual({
-    ...{ promptTokens: 111, completionTokens: 14, totalTokens: 125 },
-    ...{ cachedPromptTokens: 90, cacheWriteTokens: 7 },
+    promptTokens: 111,
+    completionTokens: 14,
+    totalTokens: 125,
+    cachedPromptTokens: 90,
+    cacheWriteTokens: 7,
     cost: { amount: (11 * 10 + 3 * 10 + 90 * 1 + 7 * 20) / 1e6, currency: 'USD' },
   });
   const [first, second] = model.requests.map(bodyOf);
@@ -72,7 +77,9 @@ it('a tool loop with thoughts and two calls at once, with Anthropic', async () =
 
 it('a tool loop with thoughts and two calls at once, with OpenAI’s Responses', async () => {
   const thought: ResponseItem = {
-    ...{ type: 'reasoning', id: 'rs_1', encrypted_content: 'gAAA' },
+    type: 'reasoning',
+    id: 'rs_1',
+    encrypted_content: 'gAAA',
     summary: [{ type: 'summary_text', text: 'Two files.' }],
   };
   const calls = ['a.txt', 'b.txt'].map((path, index): ResponseItem => {
@@ -94,13 +101,19 @@ it('a tool loop with thoughts and two calls at once, with OpenAI’s Responses',
   ]);
   expect(response.documents.at(-1)?.content).toBe(DONE);
   expect(response.usage).toEqual({
-    ...{ promptTokens: 22, completionTokens: 14, totalTokens: 36 },
-    ...{ cachedPromptTokens: 8, reasoningTokens: 4 },
+    promptTokens: 22,
+    completionTokens: 14,
+    totalTokens: 36,
+    cachedPromptTokens: 8,
+    reasoningTokens: 4,
   });
   const [first, second] = model.requests.map(bodyOf);
   expect(first).toMatchObject({
-    ...{ model: 'm-1', store: false, include: ['reasoning.encrypted_content'] },
-    ...{ reasoning: { effort: 'low', summary: 'auto' }, instructions: expect.any(String) },
+    model: 'm-1',
+    store: false,
+    include: ['reasoning.encrypted_content'],
+    reasoning: { effort: 'low', summary: 'auto' },
+    instructions: expect.any(String),
   });
   expect(second?.input).toEqual([
     ...(first?.input ?? []),

@@ -157,7 +157,8 @@ async function startTriangle(script: CompanionScript = {}) {
     return { calls: [verb === 'read' ? read : write] };
   });
   const house = await startHouse({
-    ...{ modelUrl: model.baseUrl, args: ['--no-bridge'] },
+    modelUrl: model.baseUrl,
+    args: ['--no-bridge'],
     rules: [{ tool: 'edit', pattern: '*', decision: 'ask' }],
     prepare: (workspace) => writeFileSync(join(workspace, 'open.txt'), 'one\nlooked at\n'),
   });
@@ -171,7 +172,8 @@ async function startTriangle(script: CompanionScript = {}) {
   const temporary = announce(companion, house);
   await confirmCompanion(house.state, companion.candidate);
   const { authSecret, bridgeId } = await openState({
-    ...{ workspaceDir: house.workspace, stateDir: house.state },
+    workspaceDir: house.workspace,
+    stateDir: house.state,
   });
   const token = await mintToken(authSecret, { scope: 'bridge', bridgeId }, new Date());
   const words = [
@@ -190,7 +192,10 @@ async function startTriangle(script: CompanionScript = {}) {
     (await house.client.listBridges()).items.some(({ connected }) => connected),
   );
   return {
-    ...{ companion, terminal, house, model },
+    companion,
+    terminal,
+    house,
+    model,
     /** Returns the conversation's id when the answer is over. */
     say: async (content: string, more: Partial<ChatInput> = {}) => {
       const messages = [{ role: 'user' as const, content }];

@@ -47,11 +47,14 @@ it('a machine lets accounts in while its bridge runs, and they find it', async (
   });
   const { token } = (await answer.json()) as { token: string };
   const callerOf = (each: string) => ({
-    ...{ token: each, client: createClient({ url: house.ready.url, token: each }) },
+    token: each,
+    client: createClient({ url: house.ready.url, token: each }),
   });
   callers = {
-    ...{ ana: callerOf(house.ready.token), ben: callerOf(ben) },
-    ...{ shopper: callerOf(token), eve: callerOf(eve) },
+    ana: callerOf(house.ready.token),
+    ben: callerOf(ben),
+    shopper: callerOf(token),
+    eve: callerOf(eve),
   };
   // Where there is no sandbox, commands of others run by this preset alone.
   await drawbridge('allow', 'ben', '--preset', 'trusted');
@@ -86,8 +89,11 @@ it('no path leads to what belongs to someone else', async () => {
     paths: Record<string, Record<string, { requestBody?: Body; operationId: string }>>;
   };
   const ids: Readonly<Record<string, string>> = {
-    ...{ conversations: owned.conversationId, agents: owned.conversationId },
-    ...{ completions: owned.id, bridges: bridgeId, chat: owned.conversationId },
+    conversations: owned.conversationId,
+    agents: owned.conversationId,
+    completions: owned.id,
+    bridges: bridgeId,
+    chat: owned.conversationId,
   };
   const before = JSON.stringify(await viewOf(owned.conversationId));
   const reached: string[] = [];
@@ -122,8 +128,11 @@ it('the owner sees what others did, and nothing of their conversations', async (
     .map((line) => JSON.parse(line));
   expect(records).toContainEqual(
     expect.objectContaining({
-      ...{ account: 'ben', tool: 'run_terminal_cmd', subject: 'touch seen.txt' },
-      ...{ conversation: said.conversationId, outcome: 'success' },
+      account: 'ben',
+      tool: 'run_terminal_cmd',
+      subject: 'touch seen.txt',
+      conversation: said.conversationId,
+      outcome: 'success',
     }),
   );
   expect(records.map(({ account }) => account)).not.toContain('eve');

@@ -126,7 +126,7 @@ describe('a client’s trace id', () => {
     const { id: run, conversationId: conversation, documents } = answer;
     const call = documents[0].metadata.toolCallId;
     const ended = { event: 'call_ended', tool: 'read_file', status: 'success' };
-    const about = { ...{ conversation, run, call }, durationMs: expect.any(Number) };
+    const about = { conversation, run, call, durationMs: expect.any(Number) };
     const seen = () => linesOf(workerLog(), trace).map(({ event }) => event);
     const events = ['run_started', 'turn_ended', 'call_ended', 'turn_ended', 'run_ended'];
     await expect.poll(seen).toEqual(events);
@@ -222,7 +222,10 @@ it('the log of `connect` is found by `drawbridge logs`, in words and as JSON', a
   await until(async () => (await logs()).includes(' bridge_connected '));
   const [line = ''] = (await logs('--json', '--lines', '1000')).split('\n');
   expect(JSON.parse(line)).toEqual({
-    ...{ ...TIMED, level: 'info', event: 'bridge_connected', bridge: bridgeId },
+    ...TIMED,
+    level: 'info',
+    event: 'bridge_connected',
+    bridge: bridgeId,
     message: expect.any(String),
   });
 });

@@ -12,8 +12,10 @@ import { PROGRAM } from './house.ts';
 const home = mkdtempSync(join(tmpdir(), 'drawbridge-flow-'));
 const folders = { first: join(home, 'first'), second: join(home, 'second') };
 const env = {
-  ...{ XDG_STATE_HOME: home, XDG_CONFIG_HOME: home },
-  ...{ DRAWBRIDGE_PORT: '0', DRAWBRIDGE_PRESET: 'ask' },
+  XDG_STATE_HOME: home,
+  XDG_CONFIG_HOME: home,
+  DRAWBRIDGE_PORT: '0',
+  DRAWBRIDGE_PRESET: 'ask',
 };
 let model: ScriptedModel;
 
@@ -37,7 +39,8 @@ afterAll(async () => {
 async function run(cwd: string, ...args: string[]): Promise<string> {
   const [program, ...first] = PROGRAM;
   const running = promisify(execFile)(program, [...first, ...args], {
-    ...{ cwd, env: { ...process.env, ...env } },
+    cwd,
+    env: { ...process.env, ...env },
   });
   running.child.stdin?.end();
   const { stdout, stderr } = await running;

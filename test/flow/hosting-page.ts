@@ -76,14 +76,21 @@ export function newReader(): Reader {
   const env: NodeJS.ProcessEnv = {
     ...withoutSettings(process.env),
     PATH: [bin, dirname(process.execPath), process.env['PATH']].join(delimiter),
-    ...{ HOME: home, LANG: 'C.UTF-8', CI: 'true', WRANGLER_SEND_METRICS: 'false' },
+    HOME: home,
+    LANG: 'C.UTF-8',
+    CI: 'true',
+    WRANGLER_SEND_METRICS: 'false',
     // The machine's own way to the registry, and what it has of it already.
     npm_config_userconfig: join(own, '.npmrc'),
-    ...{ npm_config_cache: join(own, '.npm'), npm_config_prefer_offline: 'true' },
+    npm_config_cache: join(own, '.npm'),
+    npm_config_prefer_offline: 'true',
   };
   const shell = ['--noprofile', '--norc', '-euo', 'pipefail', '-c'];
   return {
-    ...{ clone, project, home, env },
+    clone,
+    project,
+    home,
+    env,
     borrowPackages: () => symlinkSync(join(ROOT, 'node_modules'), join(clone, 'node_modules')),
     run: async (block, cwd = clone) => {
       const options = { cwd, env, timeout: 300_000 };
@@ -93,7 +100,9 @@ export function newReader(): Reader {
     },
     start(block, cwd = clone, more = {}) {
       const child = spawn('bash', [...shell, `exec ${block.trim()}`], {
-        ...{ cwd, env: { ...env, ...more }, stdio: ['ignore', 'pipe', 'pipe'] },
+        cwd,
+        env: { ...env, ...more },
+        stdio: ['ignore', 'pipe', 'pipe'],
       });
       onTestFinished(() => endTree(child), END_MS);
       return child;

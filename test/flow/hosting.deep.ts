@@ -112,7 +112,8 @@ async function enrolSecondDevice({ run, env, home, project }: Reader): Promise<v
   mkdirSync(other);
   const key = (await run(`export HOME=${other}\n${show}`, other)).trim();
   const terminal = openPseudoTerminal(['bash', '-c', enrol.replace('KEY', `'${key}'`)], {
-    ...{ env, cwd: project },
+    env,
+    cwd: project,
   });
   await terminal.shows('y or n:');
   terminal.type('y\r');

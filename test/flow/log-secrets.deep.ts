@@ -99,10 +99,7 @@ function script({ messages }: ScriptedRequest): ScriptedAnswer {
 async function useAll(running: Running): Promise<void> {
   const words = 'console.error("error: " + process.env.KEY); process.exit(1)';
   const mcpServers = {
-    words: {
-      ...{ command: process.execPath, args: ['-e', words] },
-      env: { KEY: SECRETS.mcpVariable },
-    },
+    words: { command: process.execPath, args: ['-e', words], env: { KEY: SECRETS.mcpVariable } },
     web: {
       url: `http://127.0.0.1:9/${SECRETS.mcpAddress}`,
       headers: { Authorization: `Bearer ${SECRETS.mcpHeader}` },
@@ -140,7 +137,7 @@ async function startForeground(modelUrl: string): Promise<Running> {
   writeFileSync(join(house.workspace, 'secret.txt'), SECRETS.content);
   const { client, fetch, state, up } = house;
   const end = () => endProcess(up);
-  return { ...{ client, fetch, state, end }, projectDir: state, pid: up.pid ?? 0 };
+  return { client, fetch, state, end, projectDir: state, pid: up.pid ?? 0 };
 }
 
 async function startBackground(modelUrl: string): Promise<Running> {
@@ -162,7 +159,10 @@ async function startBackground(modelUrl: string): Promise<Running> {
   const state = join(home, 'drawbridge', 'server');
   const { url, pid } = JSON.parse(readFileSync(join(state, 'instance.json'), 'utf8'));
   return {
-    ...{ client: createClient({ url, token }), state, pid, end },
+    client: createClient({ url, token }),
+    state,
+    pid,
+    end,
     projectDir: join(state, 'projects', projectName(folder)),
     fetch: (path, init = {}) => {
       const headers = { authorization: `Bearer ${token}`, ...init.headers };

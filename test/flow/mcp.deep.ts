@@ -105,8 +105,12 @@ it('asks the person what the server wants to know in the middle of its call', as
   expect(asked.map(({ proposal }) => proposal)).toMatchObject([
     { kind: 'call', tool: 'mcp_demo_book' },
     {
-      ...{ kind: 'elicitation', tool: 'mcp_demo_book', server: 'demo', number: 1 },
-      ...{ message: 'How do you want to travel?', fields: [{ name: 'seat' }, {}, {}] },
+      kind: 'elicitation',
+      tool: 'mcp_demo_book',
+      server: 'demo',
+      number: 1,
+      message: 'How do you want to travel?',
+      fields: [{ name: 'seat' }, {}, {}],
     },
   ]);
   expect(response.documents[0]?.metadata).toMatchObject({

@@ -20,9 +20,14 @@ const home = realpathSync(mkdtempSync(join(tmpdir(), 'drawbridge-flow-')));
 const folder = join(home, 'folder');
 const stateDir = join(home, 'drawbridge', 'server');
 const env = {
-  ...{ XDG_STATE_HOME: home, XDG_CONFIG_HOME: home },
-  ...{ DRAWBRIDGE_PORT: '0', DRAWBRIDGE_PRESET: 'ask' },
-  ...{ DISPLAY: '', WAYLAND_DISPLAY: '', SSH_CONNECTION: '', CI: '' },
+  XDG_STATE_HOME: home,
+  XDG_CONFIG_HOME: home,
+  DRAWBRIDGE_PORT: '0',
+  DRAWBRIDGE_PRESET: 'ask',
+  DISPLAY: '',
+  WAYLAND_DISPLAY: '',
+  SSH_CONNECTION: '',
+  CI: '',
   OPENAI_MODEL: 'demo',
 };
 /** A program that opens what it gets, and where it writes what came. */
@@ -49,7 +54,8 @@ function writeOpener(dir: string, program: string): void {
 async function run(...args: string[]): Promise<{ stdout: string; stderr: string }> {
   const [program, ...first] = PROGRAM;
   return await promisify(execFile)(program, [...first, ...args], {
-    ...{ cwd: folder, env: { ...process.env, ...env } },
+    cwd: folder,
+    env: { ...process.env, ...env },
   });
 }
 

@@ -44,7 +44,9 @@ describe('the openai package', () => {
   it('gets it as a stream, usage included', async () => {
     answerWith(moonTask);
     const stream = openai.chat.completions.stream({
-      ...{ model: 'scripted', messages, stream_options: { include_usage: true } },
+      model: 'scripted',
+      messages,
+      stream_options: { include_usage: true },
     });
     let content = '';
     for await (const chunk of stream) content += chunk.choices[0]?.delta.content ?? '';
@@ -95,7 +97,8 @@ describe('the openai package', () => {
       return { calls: [{ name: 'get_weather', arguments: { place: 'Rome' } }] };
     });
     const runner = openai.chat.completions.runTools({
-      ...{ model: 'scripted', messages },
+      model: 'scripted',
+      messages,
       tools: [
         {
           type: 'function',
@@ -134,7 +137,9 @@ describe('the openai package', () => {
   it('throws behind the first words when the answer breaks off', async () => {
     answerWith(() => ({ frames: [textFrame('Half')] }));
     const stream = await openai.chat.completions.create({
-      ...{ model: 'scripted', messages, stream: true as const },
+      model: 'scripted',
+      messages,
+      stream: true as const,
     });
     let content = '';
     const reading = async () => {
@@ -150,7 +155,9 @@ describe('the openai package', () => {
     answerWith(() => ({ text: 'and on '.repeat(1000), delayMs: 10 }));
     const aborted = at.model.aborted();
     const stream = await openai.chat.completions.create({
-      ...{ model: 'scripted', messages, stream: true as const },
+      model: 'scripted',
+      messages,
+      stream: true as const,
     });
     for await (const { choices } of stream) if (choices[0]?.delta.content) break;
     await until(() => at.model.aborted() > aborted);
@@ -177,7 +184,9 @@ describe('the openai package', () => {
 describe("the AI SDK's provider for compatible servers", () => {
   const provider = () =>
     createOpenAICompatible({
-      ...{ name: 'drawbridge', baseURL: `${at.house.ready.url}/v1`, apiKey: at.house.ready.token },
+      name: 'drawbridge',
+      baseURL: `${at.house.ready.url}/v1`,
+      apiKey: at.house.ready.token,
       includeUsage: true,
     });
   const prompt = 'Greet the moon and run it';

@@ -13,7 +13,10 @@ import {
 const [, , report = '', file = ''] = process.argv;
 const link = /url=([^"]+)"/.exec(readFileSync(file, 'utf8'))?.[1]?.replaceAll('&amp;', '&') ?? '';
 const called = {
-  ...{ file, link, cwd: process.cwd(), path: process.env['PATH'] },
+  file,
+  link,
+  cwd: process.cwd(),
+  path: process.env['PATH'],
   mode: statSync(file).mode & 0o777,
 };
 writeFileSync(`${report}.called`, JSON.stringify(called));

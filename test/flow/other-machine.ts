@@ -26,7 +26,9 @@ export function newMachine(more: NodeJS.ProcessEnv = {}) {
   };
   const stateDir = join(home, 'state', 'drawbridge', 'server');
   return {
-    ...{ env, folder, stateDir },
+    env,
+    folder,
+    stateDir,
     logins: () => readFileSync(join(stateDir, 'logins.json'), 'utf8'),
     run: (args: string[], cwd = home) => runDrawbridge(args, { env, cwd, program }),
     start: (args: string[], cwd = home, input?: string) =>

@@ -243,9 +243,12 @@ function run(...words: (string | Record<string, string>)[]) {
     ...Object.fromEntries(
       Object.entries(process.env).filter(([name]) => !/^(npm_|INIT_CWD)/.test(name)),
     ),
-    ...{ XDG_STATE_HOME: join(base, 'state'), XDG_CONFIG_HOME: join(base, 'config') },
-    ...{ OPENAI_BASE_URL: model.baseUrl, OPENAI_MODEL: 'scripted' },
-    ...{ DRAWBRIDGE_PROGRAMS: '', HOME: base },
+    XDG_STATE_HOME: join(base, 'state'),
+    XDG_CONFIG_HOME: join(base, 'config'),
+    OPENAI_BASE_URL: model.baseUrl,
+    OPENAI_MODEL: 'scripted',
+    DRAWBRIDGE_PROGRAMS: '',
+    HOME: base,
     ...(Object.assign({}, ...words.filter((word) => typeof word !== 'string')) as object),
   };
   const launcher = [

@@ -14,7 +14,9 @@ const HOSTILE = '<img src=x> \u202elive \u001b[31mred';
 const SHOWN = String.raw`<img src=x> \u{202e}live \u{1b}[31mred`;
 const MODELS = [
   {
-    ...{ id: 'scripted', contextWindow: 128_000, isPrivate: true },
+    id: 'scripted',
+    contextWindow: 128_000,
+    isPrivate: true,
     prices: { input: 1.25, output: 10, currency: 'EUR' },
   },
   { id: 'small', roles: ['fast', 'summary'], takesImages: false },
@@ -51,8 +53,10 @@ beforeAll(async () => {
     args: [join(import.meta.dirname, '../far-ends', name), ...args],
   });
   const mcpServers = {
-    ...{ demo: program('mcp-server.ts'), nice: program('bad-mcp-server.ts', 'hides') },
-    ...{ idle: { ...program('mcp-server.ts'), disabled: true }, far: { url: far.url } },
+    demo: program('mcp-server.ts'),
+    nice: program('bad-mcp-server.ts', 'hides'),
+    idle: { ...program('mcp-server.ts'), disabled: true },
+    far: { url: far.url },
     gone: { command: process.execPath, args: ['-e', 'process.exit(3)'] },
   };
   put('mcp.json', { mcpServers });

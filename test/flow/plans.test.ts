@@ -37,7 +37,10 @@ it('a plan is laid, changed on a second device, executed, killed in the middle, 
 
   const phone = createClient({ url: house.ready.url, token: house.ready.token });
   const edit = {
-    ...{ version: 1, title: 'Three files', overview: 'Writes three.', content: 'In order.' },
+    version: 1,
+    title: 'Three files',
+    overview: 'Writes three.',
+    content: 'In order.',
     todos: [
       { id: 'c', content: 'Write c.txt', dependencies: ['b'] },
       { id: 'b', content: 'Write b.txt', dependencies: ['a'] },

@@ -115,9 +115,7 @@ function callsOf(word: (kind: string) => string): ScriptedCall[] {
     },
     {
       name: 'task',
-      arguments: {
-        ...{ description: 'Look', prompt: word('subtask'), subagent_type: 'explore' },
-      },
+      arguments: { description: 'Look', prompt: word('subtask'), subagent_type: 'explore' },
     },
     {
       name: 'ask_question',

@@ -11,7 +11,8 @@ home.answer(answerTo);
 writeFileSync(join(home.folder, 'editor.sh'), 'printf "by hand\\n" > "$1"\n');
 
 const QUESTION = {
-  ...{ id: 'q', prompt: 'Which colour?' },
+  id: 'q',
+  prompt: 'Which colour?',
   options: ['Red', 'Green'].map((label) => ({ id: label.toLowerCase(), label })),
 };
 const PLAN = { name: 'Build it', overview: 'In one step.', plan: '# Plan', todos: [] };

@@ -41,13 +41,11 @@ export function screenHome(own: Readonly<Record<string, string>> = {}): ScreenHo
   let script: (request: ScriptedRequest) => ScriptedAnswer = () => ({ text: 'No script.' });
   let model: ScriptedModel | undefined;
   const variables = () => ({
-    ...{
-      ...env,
-      DRAWBRIDGE_PORT: port,
-      DRAWBRIDGE_PRESET: 'ask',
-      OPENAI_MODEL: 'scripted',
-      ...own,
-    },
+    ...env,
+    DRAWBRIDGE_PORT: port,
+    DRAWBRIDGE_PRESET: 'ask',
+    OPENAI_MODEL: 'scripted',
+    ...own,
     OPENAI_BASE_URL: model?.baseUrl ?? '',
   });
   const run = async (...args: string[]) => {

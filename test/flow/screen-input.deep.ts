@@ -8,8 +8,10 @@ import { PROGRAM } from './house.ts';
 import { answer, screenHome } from './screen-home.ts';
 
 const home = screenHome({
-  ...{ DRAWBRIDGE_PRESET: 'workspace', EDITOR: 'sed -i s/green/blue/' },
-  ...{ VISUAL: '', SHELL: '/bin/sh' },
+  DRAWBRIDGE_PRESET: 'workspace',
+  EDITOR: 'sed -i s/green/blue/',
+  VISUAL: '',
+  SHELL: '/bin/sh',
 });
 const cwd = home.folder;
 home.answer(answerTo);
@@ -30,7 +32,9 @@ function answerTo({ messages }: ScriptedRequest): ScriptedAnswer {
 }
 
 const PLAN = {
-  ...{ name: 'Paint the door', overview: 'Blue suits it.', plan: '# The door\n\nPaint it.' },
+  name: 'Paint the door',
+  overview: 'Blue suits it.',
+  plan: '# The door\n\nPaint it.',
   todos: [{ id: 'paint', content: 'Paint it', dependencies: [] }],
 };
 
@@ -160,7 +164,8 @@ describe.runIf(HAS_TMUX)('what a person writes on the screen', () => {
 
   it('clears nothing of the scrollback for a command or an editor, and draws nothing twice', async () => {
     const shell = await openTmux(['sh', '-c', `seq 1 40; exec ${PROGRAM.join(' ')}`], {
-      ...{ cwd, env: home.env() },
+      cwd,
+      env: home.env(),
     });
     await shell.shows(/^─+\s*$/m);
     for (const words of ['first words', '!seq 100 140', 'last words']) {

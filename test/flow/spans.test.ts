@@ -42,21 +42,31 @@ it('an OTLP endpoint gets the spans of a run, by OpenTelemetry’s names and wit
     'drawbridge.trace_id': TRACE,
   };
   const chat = {
-    ...{ ...run, 'gen_ai.operation.name': 'chat', 'gen_ai.request.model': expect.any(String) },
-    ...{ 'gen_ai.request.stream': true, 'gen_ai.provider.name': 'openai' },
-    ...{ 'server.address': '127.0.0.1', 'gen_ai.request.max_tokens': 50 },
+    ...run,
+    'gen_ai.operation.name': 'chat',
+    'gen_ai.request.model': expect.any(String),
+    'gen_ai.request.stream': true,
+    'gen_ai.provider.name': 'openai',
+    'server.address': '127.0.0.1',
+    'gen_ai.request.max_tokens': 50,
     'gen_ai.response.time_to_first_chunk': expect.any(Number),
     'drawbridge.duration': expect.any(Number),
-    ...{ 'gen_ai.usage.input_tokens': 11, 'gen_ai.usage.output_tokens': 7 },
+    'gen_ai.usage.input_tokens': 11,
+    'gen_ai.usage.output_tokens': 7,
   };
   const tool = {
-    ...{ ...run, 'gen_ai.operation.name': 'execute_tool', 'gen_ai.tool.type': 'function' },
-    ...{ 'gen_ai.tool.call.id': expect.any(String), 'drawbridge.duration': expect.any(Number) },
+    ...run,
+    'gen_ai.operation.name': 'execute_tool',
+    'gen_ai.tool.type': 'function',
+    'gen_ai.tool.call.id': expect.any(String),
+    'drawbridge.duration': expect.any(Number),
   };
   const named = (name: string) => spans.filter((span) => span.name.startsWith(name));
   const [agent] = named('invoke_agent drawbridge');
   expect(agent?.attributes).toEqual({
-    ...{ ...run, 'gen_ai.operation.name': 'invoke_agent', 'gen_ai.agent.name': 'drawbridge' },
+    ...run,
+    'gen_ai.operation.name': 'invoke_agent',
+    'gen_ai.agent.name': 'drawbridge',
     'gen_ai.request.model': expect.any(String),
     'drawbridge.duration': expect.any(Number),
   });

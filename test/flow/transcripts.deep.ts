@@ -30,7 +30,9 @@ it('the transcript of a plan is what the API says', async () => {
   );
   const plan = `${conversation}/plans/doc_001`;
   const edit = {
-    ...{ version: 1, title: 'License and readme', overview: 'Adds three files.' },
+    version: 1,
+    title: 'License and readme',
+    overview: 'Adds three files.',
     content: 'The license first, because the readme names it.',
     todos: [
       { id: 'readme', content: 'Write README.md', dependencies: ['license'] },
@@ -47,7 +49,9 @@ it('the transcript of a plan is what the API says', async () => {
   );
   const execution = { version: 2, stream: true };
   const run = await page.watch('phone', {
-    ...{ method: 'POST', path: `${plan}/execute`, body: execution },
+    method: 'POST',
+    path: `${plan}/execute`,
+    body: execution,
   });
   await run.until('done');
   page.say('Every device that reads the conversation now finds the plan with its todos done.');
@@ -95,7 +99,8 @@ it('the transcript of a background run is what the API says', async () => {
   const page = new Transcript(house, 'A background run in a worktree');
   page.say('The phone gives a task, and may go away: the agent works without it.');
   const { id } = await page.send('phone', {
-    ...{ method: 'POST', path: 'agents' },
+    method: 'POST',
+    path: 'agents',
     body: { prompt: 'The greeting is misspelt. Fix it.', commit: true },
   });
   page.say(

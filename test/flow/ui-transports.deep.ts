@@ -50,7 +50,9 @@ it.each(TRANSPORTS)('over %s, an answer has text, calls and documents', async (n
         data: { type: 'file_edit', metadata: { filePath: 'moon.txt', operation: 'create' } },
       },
       {
-        ...{ type: 'dynamic-tool', toolName: 'write', state: 'output-available' },
+        type: 'dynamic-tool',
+        toolName: 'write',
+        state: 'output-available',
         input: { contents: 'moon\n' },
       },
       { type: 'step-start' },

@@ -73,7 +73,12 @@ it('reads pages of a site that a person has allowed once for the conversation', 
   const connected = Promise.withResolvers<void>();
   const running = runBridge(
     {
-      ...{ url: house.ready.url, bridgeId, workspaceDir, stateDir, net: NET, environment: {} },
+      url: house.ready.url,
+      bridgeId,
+      workspaceDir,
+      stateDir,
+      net: NET,
+      environment: {},
       token: await mintToken(secret, { scope: 'bridge', bridgeId }, new Date()),
       asksAtTerminal: false,
       onStatus: ({ event }) => event === 'connected' && connected.resolve(),

@@ -22,12 +22,18 @@ interface Cli {
 
 const CLIS: readonly Cli[] = [
   {
-    ...{ family: 'gemini', package: GEMINI, version: '0.61.0', program: 'Gemini CLI' },
+    family: 'gemini',
+    package: GEMINI,
+    version: '0.61.0',
+    program: 'Gemini CLI',
     modules: (folder) =>
       ['ide-client.js', 'ideContext.js'].map((name) => join(folder, 'dist', 'src', 'ide', name)),
   },
   {
-    ...{ family: 'qwen', package: QWEN, version: '0.24.4', program: 'Qwen Code' },
+    family: 'qwen',
+    package: QWEN,
+    version: '0.24.4',
+    program: 'Qwen Code',
     // A bundle in parts: their names change with each version.
     modules: (folder) => {
       const parts = readdirSync(join(folder, 'chunks')).map((name) => join(folder, 'chunks', name));

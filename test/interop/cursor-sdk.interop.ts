@@ -78,7 +78,9 @@ describe.skipIf(!isRegistryThere())('Cursor’s own SDK, with this server as its
       ...['close_worktree running', 'close_worktree completed'],
     ]);
     expect(await run.wait()).toMatchObject({
-      ...{ id: run.id, status: 'finished', result: 'Wrote it, in `main`.' },
+      id: run.id,
+      status: 'finished',
+      result: 'Wrote it, in `main`.',
       durationMs: expect.any(Number),
     });
     const [turn] = await run.conversation();

@@ -15,7 +15,9 @@ import { askForm } from '../../machine/ask-form.ts';
 const given = JSON.parse(process.env['MCP_CONFORMANCE_CONTEXT'] ?? '{}');
 const oauth = given.client_id && { clientId: given.client_id, clientSecret: given.client_secret };
 const config = {
-  ...{ url: process.argv.at(-1) ?? '', headers: {}, disabled: false },
+  url: process.argv.at(-1) ?? '',
+  headers: {},
+  disabled: false,
   ...(oauth && { oauth }),
 };
 const folder = mkdtempSync(join(tmpdir(), 'drawbridge-conformance-'));
@@ -25,7 +27,11 @@ const { signal } = new AbortController();
 
 async function connect(): Promise<Connection> {
   return await connectServer(config, {
-    ...{ folder, workspace: folder, environment: process.env, loginFile, signal },
+    folder,
+    workspace: folder,
+    environment: process.env,
+    loginFile,
+    signal,
     onStderr: () => {},
     onToolsChanged: () => {},
     onClosed: () => {},

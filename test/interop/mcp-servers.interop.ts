@@ -47,8 +47,10 @@ const SERVERS: readonly Foreign[] = [
     args: [],
     tool: 'sequentialthinking',
     arguments: {
-      ...{ thought: 'One step.', nextThoughtNeeded: false },
-      ...{ thoughtNumber: 1, totalThoughts: 1 },
+      thought: 'One step.',
+      nextThoughtNeeded: false,
+      thoughtNumber: 1,
+      totalThoughts: 1,
     },
     says: /thoughtNumber/,
   },
@@ -115,7 +117,8 @@ describe.skipIf(NO_BUBBLEWRAP)(`the same servers in the sandbox ${NO_BUBBLEWRAP 
     await using packages = await installPackages(names);
     const { root, place, guard } = await guardedWorkspace();
     cpSync(join(packages.folder, 'node_modules'), join(root, 'node_modules'), {
-      ...{ recursive: true, verbatimSymlinks: true },
+      recursive: true,
+      verbatimSymlinks: true,
     });
     await place.put('workspace/notes.md', 'Notes\n');
     const servers = SERVERS.map(({ server, args }) => {

@@ -107,7 +107,8 @@ async function prepare(version: string) {
   );
   const env = {
     ...Object.fromEntries(others),
-    ...{ HOME: temporaryFolder(), DRAWBRIDGE_PORT: '0' },
+    HOME: temporaryFolder(),
+    DRAWBRIDGE_PORT: '0',
     PATH: [dirname(node), ...path].join(delimiter),
     npm_config_cache: (await run('npm', ['config', 'get', 'cache'])).trim(),
   };

@@ -138,7 +138,11 @@ async function servePage(folder: string): Promise<PageServer> {
   const { outputFiles } = await build({
     entryPoints: [join(import.meta.dirname, 'ui-page.js')],
     nodePaths: [join(folder, 'node_modules')],
-    ...{ bundle: true, format: 'esm', platform: 'browser', target: 'es2022', write: false },
+    bundle: true,
+    format: 'esm',
+    platform: 'browser',
+    target: 'es2022',
+    write: false,
     define: { 'process.env.NODE_ENV': '"development"' },
   });
   const script = outputFiles[0]?.text ?? '';

@@ -9,7 +9,9 @@ test('an entry is one line of JSON, whatever it quotes, and short', () => {
   expect(line.length).toBeLessThan(700);
   expect(line.indexOf('\n')).toBe(line.length - 1);
   expect(JSON.parse(line)).toEqual({
-    ...{ time: '1970-01-01T00:00:00.000Z', level: 'warn', event: 'bridge_lost' },
+    time: '1970-01-01T00:00:00.000Z',
+    level: 'warn',
+    event: 'bridge_lost',
     message: expect.stringMatching(/^a\\u\{a\}b\\u\{202e\}x+$/),
   });
 });

@@ -6,7 +6,9 @@ import { addRules, changeRules } from '../../machine/owner-rules.ts';
 import { temporaryFolder } from '../local/temporary-folder.ts';
 
 const RULE = {
-  ...{ tool: 'mcp:tickets', pattern: 'tickets/find', decision: 'allow' },
+  tool: 'mcp:tickets',
+  pattern: 'tickets/find',
+  decision: 'allow',
   definition: 'a'.repeat(64),
 };
 

@@ -48,8 +48,12 @@ describe('the package drawbridge-client', () => {
   test('is less than 15 KB of a web page', async () => {
     const { outputFiles } = await build({
       stdin: { contents: "export * from 'drawbridge-client';", resolveDir: folder },
-      ...{ bundle: true, minify: true, write: false },
-      ...{ format: 'esm', platform: 'browser', target: 'es2022' },
+      bundle: true,
+      minify: true,
+      write: false,
+      format: 'esm',
+      platform: 'browser',
+      target: 'es2022',
     });
     expect(gzipSync(outputFiles[0]?.contents ?? '').length).toBeLessThan(MAX_BYTES);
   });

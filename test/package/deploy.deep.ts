@@ -46,7 +46,11 @@ export default {
 
 const OWN_CONFIG = {
   compilerOptions: {
-    ...{ strict: true, noEmit: true, module: 'nodenext', target: 'es2024', lib: ['es2024'] },
+    strict: true,
+    noEmit: true,
+    module: 'nodenext',
+    target: 'es2024',
+    lib: ['es2024'],
     types: [join(ROOT, 'node_modules', '@cloudflare', 'workers-types')],
   },
   files: ['index.ts'],

@@ -145,7 +145,9 @@ async function startMilestone(program: string, state: string, modelUrl: string):
     cwd: workspace,
     env: {
       ...process.env,
-      ...{ OPENAI_BASE_URL: modelUrl, OPENAI_MODEL: 'scripted', OPENAI_API_KEY: 'sk-scripted' },
+      OPENAI_BASE_URL: modelUrl,
+      OPENAI_MODEL: 'scripted',
+      OPENAI_API_KEY: 'sk-scripted',
     },
     stdio: ['ignore', 'pipe', 'inherit'],
   });

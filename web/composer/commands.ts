@@ -21,7 +21,9 @@ export interface ComposerCommand {
 }
 
 const MODES: readonly ComposerCommand[] = Object.entries(words.modes).map(([mode, name]) => ({
-  ...{ name: mode, mode, help: `${words.mode}: ${name}` },
+  name: mode,
+  mode,
+  help: `${words.mode}: ${name}`,
 }));
 
 const COMMANDS: readonly ComposerCommand[] = [

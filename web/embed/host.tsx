@@ -37,7 +37,9 @@ export function newHost({ server, token, onToken, onRefusal }: HostOptions): Thr
   });
   const outbox = new Outbox(client, live);
   return {
-    ...{ client, live, outbox },
+    client,
+    live,
+    outbox,
     again: ({ id }, { content }) =>
       outbox.send({ messages: [{ role: 'user', content }], conversationId: id }),
     change: (_, { content, responseId }) => client.editMessage(responseId, { content }),

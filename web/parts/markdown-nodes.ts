@@ -113,13 +113,19 @@ const CODE_BLOCKS: ReadonlySet<number> = new Set([smd.CODE_BLOCK, smd.CODE_FENCE
 const BRACKETED: ReadonlySet<number> = new Set([smd.LINK, smd.IMAGE]);
 /** They have blocks inside, and no text of their own. */
 const CONTAINERS: ReadonlySet<number> = new Set([
-  ...[smd.DOCUMENT, smd.BLOCKQUOTE, smd.LIST_ORDERED, smd.LIST_UNORDERED],
-  ...[smd.TABLE, smd.TABLE_ROW],
+  smd.DOCUMENT,
+  smd.BLOCKQUOTE,
+  smd.LIST_ORDERED,
+  smd.LIST_UNORDERED,
+  smd.TABLE,
+  smd.TABLE_ROW,
 ]);
 /** They nest nothing. */
 const ALWAYS_NODES: ReadonlySet<number> = new Set([
   ...CODE_BLOCKS,
-  ...[smd.LINE_BREAK, smd.RULE, smd.CHECKBOX],
+  smd.LINE_BREAK,
+  smd.RULE,
+  smd.CHECKBOX,
 ]);
 
 /** The page has a heading of its own above: a text's begin with `h3`. */

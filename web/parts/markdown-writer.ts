@@ -235,12 +235,20 @@ const MARKS: Readonly<Partial<Record<smd.Token, string>>> = {
 const BRACKETED: ReadonlySet<number> = new Set([smd.LINK, smd.IMAGE]);
 const UNDERSCORED: ReadonlySet<number> = new Set([smd.ITALIC_UND, smd.STRONG_UND]);
 const LITERAL: ReadonlySet<number> = new Set([
-  ...[smd.CODE_BLOCK, smd.CODE_FENCE, smd.CODE_INLINE],
-  ...[smd.RAW_URL, smd.IMAGE],
+  smd.CODE_BLOCK,
+  smd.CODE_FENCE,
+  smd.CODE_INLINE,
+  smd.RAW_URL,
+  smd.IMAGE,
 ]);
 const INLINE: ReadonlySet<number> = new Set([
-  ...[smd.PARAGRAPH, smd.LIST_ITEM, smd.TABLE_CELL],
-  ...[smd.STRONG_AST, smd.STRONG_UND, smd.ITALIC_AST, smd.ITALIC_UND],
+  smd.PARAGRAPH,
+  smd.LIST_ITEM,
+  smd.TABLE_CELL,
+  smd.STRONG_AST,
+  smd.STRONG_UND,
+  smd.ITALIC_AST,
+  smd.ITALIC_UND,
 ]);
 
 /** The last ones matter only in an address. Half of a character is special at the end of a piece. */

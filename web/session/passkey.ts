@@ -61,8 +61,10 @@ export async function signByPasskey(
   const credential = await ask(() =>
     navigator.credentials.get({
       publicKey: {
-        ...{ challenge, rpId: location.hostname },
-        ...{ userVerification: 'required', allowCredentials },
+        challenge,
+        rpId: location.hostname,
+        userVerification: 'required',
+        allowCredentials,
       },
     }),
   );

@@ -95,7 +95,10 @@ function OfSubagent({ thread, parent }: { readonly thread: Thread; readonly pare
 function hostOf(account: PageAccount): ThreadHost {
   const { client, live, outbox, run, session } = account;
   return {
-    ...{ client, live, outbox, run },
+    client,
+    live,
+    outbox,
+    run,
     seen: {
       read: (id) => readSeen(session.account, id),
       keep: (view) => keepSeen(session.account, view),

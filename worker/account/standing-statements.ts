@@ -45,8 +45,12 @@ export function readStanding(sql: SqlStorage): Standing {
 }
 
 const ACTIVE = {
-  ...{ state: 'active', since: null },
-  ...{ conversations: 0, bridges: 0, sessions: 0, failed: 0 },
+  state: 'active',
+  since: null,
+  conversations: 0,
+  bridges: 0,
+  sessions: 0,
+  failed: 0,
 } as const;
 
 function readRow(sql: SqlStorage): StandingRow | undefined {

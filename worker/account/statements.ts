@@ -171,7 +171,11 @@ export class AccountStore extends Tables {
   #insert(listed: Listed, text: string, onConflict: string, counted: number | null = 0): boolean {
     const { id, title, createdMs: created, updatedMs: updated } = listed;
     const row = {
-      ...{ id, title, created, updated, counted },
+      id,
+      title,
+      created,
+      updated,
+      counted,
       archived: listed.archived ? 1 : 0,
       search_title: folded(title),
       search: folded(text),
@@ -355,7 +359,9 @@ function parseListed(row: ListedColumns): ConversationInfo {
   const [id, title, archived, created, updated, agent, bridge, ...activity] = row;
   const [running, subagents, approvals, questions] = activity;
   return {
-    ...{ id, title, archived: archived === 1 },
+    id,
+    title,
+    archived: archived === 1,
     created: new Date(created).toISOString(),
     updated: new Date(updated).toISOString(),
     bridgeId: bridge || null,

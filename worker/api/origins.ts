@@ -30,9 +30,13 @@ function handle(origin: string[]): MiddlewareHandler {
     allowMethods: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'],
     // Without allowHeaders, all headers that the preflight asks for are allowed. OpenAI clients send a dozen.
     exposeHeaders: [
-      ...['drawbridge-conversation-id', 'drawbridge-response-id', 'drawbridge-trace-id'],
+      'drawbridge-conversation-id',
+      'drawbridge-response-id',
+      'drawbridge-trace-id',
       'drawbridge-ignored-fields',
-      ...['content-disposition', 'retry-after', 'x-should-retry'],
+      'content-disposition',
+      'retry-after',
+      'x-should-retry',
     ],
     maxAge: CORS_LIMITS.maxAgeSeconds,
   });

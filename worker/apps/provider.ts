@@ -7,8 +7,17 @@ import { APP_LIMITS } from './limits.ts';
 
 /** Only of key pairs: with a shared secret, everybody who can check a token could make one (RFC 8725, section 3.1). */
 const ALGORITHMS = [
-  ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'],
-  ...['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'],
+  'RS256',
+  'RS384',
+  'RS512',
+  'PS256',
+  'PS384',
+  'PS512',
+  'ES256',
+  'ES384',
+  'ES512',
+  'EdDSA',
+  'Ed25519',
 ];
 
 /** By address. jose keeps the keys for ten minutes, and asks again, at most twice a minute, for one that it lacks. */

@@ -6,8 +6,16 @@ export const DELIVERY_LIMITS = {
   attemptMs: 15 * SECOND,
   /** The waits before each attempt, as the Standard Webhooks advise: three days in all, a weekend included. */
   waitsMs: [
-    ...[0, 5 * SECOND, 5 * MINUTE, 30 * MINUTE],
-    ...[2 * HOUR, 5 * HOUR, 10 * HOUR, 14 * HOUR, 20 * HOUR, 24 * HOUR],
+    0,
+    5 * SECOND,
+    5 * MINUTE,
+    30 * MINUTE,
+    2 * HOUR,
+    5 * HOUR,
+    10 * HOUR,
+    14 * HOUR,
+    20 * HOUR,
+    24 * HOUR,
   ],
   /** The share of a wait that is added at random, so that the deliveries of an outage do not come at once. */
   jitter: 0.1,

@@ -83,9 +83,12 @@ const Fields = z.looseObject({
   /** assistant-ui sends it, and `tools`, which are empty without tools of the app. */
   system: z.string().max(REQUEST_LIMITS.maxMessageChars).nullish(),
   tools: z.unknown().optional().refine(isEmpty, OWN_TOOLS),
-  ...{ model: ChatFields.shape.model, mode: ChatFields.shape.mode },
-  ...{ bridgeId: ChatFields.shape.bridgeId, budget: ChatFields.shape.budget },
-  ...{ context: ChatFields.shape.context, questions: ChatFields.shape.questions },
+  model: ChatFields.shape.model,
+  mode: ChatFields.shape.mode,
+  bridgeId: ChatFields.shape.bridgeId,
+  budget: ChatFields.shape.budget,
+  context: ChatFields.shape.context,
+  questions: ChatFields.shape.questions,
   deleteAfterHours: ChatFields.shape.deleteAfterHours,
 });
 
@@ -112,7 +115,12 @@ export function toChatRequest(request: UiChatRequest, conversationId?: string): 
   const { system, sent } = request;
   const rules: ChatMessage[] = system ? [{ role: 'system', content: system }] : [];
   return {
-    ...{ model, mode, budget, context, questions, conversationId },
+    model,
+    mode,
+    budget,
+    context,
+    questions,
+    conversationId,
     // A conversation has these already.
     ...(conversationId === undefined && { bridgeId, deleteAfterHours }),
     messages: [...rules, ...sent],

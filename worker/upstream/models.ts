@@ -247,7 +247,9 @@ function secretsOf(env: ModelEnv): string[] {
   const keys: unknown[] = table.map(({ keyName = '' }) => Reflect.get(env, keyName));
   const addresses = [env.OPENAI_BASE_URL, ...table.map(({ baseUrl }) => baseUrl)];
   return [
-    ...[env.OPENAI_API_KEY, env.AUTH_SECRET, ...keys],
+    env.OPENAI_API_KEY,
+    env.AUTH_SECRET,
+    ...keys,
     ...addresses.flatMap((address) => secretsInUrl(address ?? '')),
   ].filter((secret) => typeof secret === 'string');
 }

@@ -199,13 +199,20 @@ function confineLook(
   { readable, writable }: LookReach = { readable: [], writable: [] },
 ): Launch {
   const confined = [
-    ...[...namespaces([], bubblewrap), ...reporting(1)],
+    ...namespaces([], bubblewrap),
+    ...reporting(1),
     ...view.map((arg) => Buffer.from(arg, 'latin1').toString()),
     ...[workspace, ...readable].flatMap((path) => ['--ro-bind', path, path]),
     ...writable.flatMap((path) => ['--bind', path, path]),
     ...devices(),
     ...SEAL,
-    ...['--seccomp', String(FIRST_INPUT), '--chdir', cwd, '--', file, ...args],
+    '--seccomp',
+    String(FIRST_INPUT),
+    '--chdir',
+    cwd,
+    '--',
+    file,
+    ...args,
   ];
   const [program = '', ...rest] = [...account.prefix, bubblewrap.file, ...confined];
   const inputs = [bubblewrap.seccompProgram];
@@ -222,11 +229,25 @@ function prepareOpen(
   const variables = Object.entries(own).flatMap(([name, value]) => ['--setenv', name, value]);
   const report = reportsShell ? shellDescriptor(1, { hasPidNamespace: true }) : undefined;
   const args = [
-    ...['--unshare-pid', '--new-session', '--die-with-parent', ...reporting(1)],
-    ...['--args', String(FIRST_INPUT), '--dev-bind', '/', '/', '--proc', '/proc'],
+    '--unshare-pid',
+    '--new-session',
+    '--die-with-parent',
+    ...reporting(1),
+    '--args',
+    String(FIRST_INPUT),
+    '--dev-bind',
+    '/',
+    '/',
+    '--proc',
+    '/proc',
     ...closedFolders.flatMap((path) => hideFolder(path, { around: workspace })),
-    ...['--bind', workspace, workspace],
-    ...['--chdir', cwd, '--', ...shellArgv(command, report)],
+    '--bind',
+    workspace,
+    workspace,
+    '--chdir',
+    cwd,
+    '--',
+    ...shellArgv(command, report),
   ];
   const inputs = [Buffer.from(variables.map((arg) => `${arg}\0`).join(''))];
   const shellBegins = reportsShell ? own : undefined;
@@ -257,7 +278,11 @@ async function startInBase<Result>(
   const args = [
     ...namespaces(request.permissions, bubblewrap, { isJoined }),
     ...reporting(length + descriptors.length),
-    ...['--bind', '/', '/', ...devices(), ...ownFolders(surroundings.workspace, bases.shownLinks)],
+    '--bind',
+    '/',
+    '/',
+    ...devices(),
+    ...ownFolders(surroundings.workspace, bases.shownLinks),
     ...withheld(request, machine),
     ...commandArguments(request, '', length + descriptors.length),
   ];
@@ -299,8 +324,11 @@ async function startHeld<Result>(
     const made = launchOf(machine, request);
     const { length } = made.inputs;
     const args = [
-      ...[...namespaces(request.permissions, bubblewrap), ...reporting(length + 1)],
-      ...['--args', String(FIRST_INPUT + length), ...commandArguments(request, HOLD, length + 1)],
+      ...namespaces(request.permissions, bubblewrap),
+      ...reporting(length + 1),
+      '--args',
+      String(FIRST_INPUT + length),
+      ...commandArguments(request, HOLD, length + 1),
     ];
     const [file = '', ...rest] = [...account.prefix, bubblewrap.file, ...args];
     const inputs = [...made.inputs, Buffer.concat(bytes)];

@@ -24,12 +24,19 @@ export function namespaces(
   { isJoined = false }: { readonly isJoined?: boolean } = {},
 ): string[] {
   return [
-    ...['--unshare-user', '--unshare-pid', '--unshare-ipc', '--unshare-uts'],
+    '--unshare-user',
+    '--unshare-pid',
+    '--unshare-ipc',
+    '--unshare-uts',
     '--unshare-cgroup-try',
     ...(isJoined || permissions.includes('network') ? [] : ['--unshare-net']),
     ...(canDisableUserNamespaces ? ['--disable-userns', '--assert-userns-disabled'] : []),
-    ...['--hostname', 'drawbridge', '--cap-drop', 'ALL'],
-    ...['--new-session', '--die-with-parent'],
+    '--hostname',
+    'drawbridge',
+    '--cap-drop',
+    'ALL',
+    '--new-session',
+    '--die-with-parent',
   ];
 }
 
@@ -41,8 +48,13 @@ export function reporting(others: number): string[] {
 /** The kernel's settings are read-only as well, though only root could change them and no command is root. */
 export function devices(): string[] {
   return [
-    ...['--dev', '/dev', ...ownMemory('/dev/shm', SANDBOX_LIMITS.sharedMemoryBytes)],
-    ...['--remount-ro', '/dev', '--proc', '/proc'],
+    '--dev',
+    '/dev',
+    ...ownMemory('/dev/shm', SANDBOX_LIMITS.sharedMemoryBytes),
+    '--remount-ro',
+    '/dev',
+    '--proc',
+    '/proc',
     ...KERNEL_SETTINGS.flatMap((path) => ['--ro-bind-try', path, path]),
   ];
 }

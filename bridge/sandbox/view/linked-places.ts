@@ -45,7 +45,8 @@ export function protectedLinks(
   ];
   const hooks = repositories.flatMap((entry) =>
     hookFolders(entry).map((path) => ({
-      ...{ path, name: `${nameOf(entry.path)}/hooks` },
+      path,
+      name: `${nameOf(entry.path)}/hooks`,
       isHooks: true as const,
     })),
   );

@@ -40,12 +40,16 @@ export async function systemView(options: ViewOptions): Promise<BytePath[]> {
   return [
     ...(await allOf(SYSTEM_FOLDERS.map(systemFolder))),
     ...DEVICES.flatMap((path) => ['--dev-bind', path, path]),
-    ...['--bind', '/proc', '/proc'],
+    '--bind',
+    '/proc',
+    '/proc',
     ...['/tmp', '/var/tmp', '/run', options.account.home].flatMap((path) => ['--dir', path]),
     ...(await nameResolution()),
     ...[...bound].flatMap(([name, real]) => ['--ro-bind-try', real, name]),
     ...closed,
-    ...['--bind', workspace, workspace],
+    '--bind',
+    workspace,
+    workspace,
   ].map(fromText);
 }
 

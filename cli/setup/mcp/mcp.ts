@@ -72,10 +72,7 @@ export function registerMcp(program: Command): Command {
   addLocationOptions(login).action(async (name: string, options: McpLoginOptions) => {
     const { file, servers, workspace } = await openList(options);
     const { logInAt } = await import('./login.ts');
-    await logInAt(name, find(servers, name), {
-      ...{ file, workspace },
-      opensBrowser: options.browser,
-    });
+    await logInAt(name, find(servers, name), { file, workspace, opensBrowser: options.browser });
   });
   const test = group.command('test [name]').description('Start each server, and list its tools');
   addLocationOptions(test).action(testServers);

@@ -17,7 +17,13 @@ export const COMMANDS: readonly SlashCommand[] = [
     help: 'List the commands and keys',
     run: (_, { say }) => say(helpText()),
   },
-  ...[...SETTINGS, ...CONVERSATIONS, ...CHANGES, ...AGENTS, ...PROCESSES, ...FACTS, ...HANDS],
+  ...SETTINGS,
+  ...CONVERSATIONS,
+  ...CHANGES,
+  ...AGENTS,
+  ...PROCESSES,
+  ...FACTS,
+  ...HANDS,
 ];
 
 /** The name of a line that begins with a slash. */

@@ -74,8 +74,10 @@ async function showCost(_: string, { session: { chat, view }, say }: CommandDesk
   const here = view ? await usageOf(chat.client, view.id) : [];
   say(
     [
-      ...['This conversation:', ...linesOf(here)],
-      ...['All conversations today (UTC):', ...linesOf(items)],
+      'This conversation:',
+      ...linesOf(here),
+      'All conversations today (UTC):',
+      ...linesOf(items),
     ].join('\n'),
   );
 }
@@ -96,8 +98,16 @@ function entryOf(model: string, usage: Usage): UsageEntry {
   const { cachedPromptTokens = 0, cacheWriteTokens = 0, reasoningTokens = 0 } = usage;
   const { promptTokens, completionTokens, totalTokens, unreportedRequests = 0, cost } = usage;
   return {
-    ...{ day: '', model, responses: 1, promptTokens, completionTokens, totalTokens },
-    ...{ cachedPromptTokens, cacheWriteTokens, reasoningTokens, unreportedRequests },
+    day: '',
+    model,
+    responses: 1,
+    promptTokens,
+    completionTokens,
+    totalTokens,
+    cachedPromptTokens,
+    cacheWriteTokens,
+    reasoningTokens,
+    unreportedRequests,
     costs: cost ? [cost] : [],
   };
 }

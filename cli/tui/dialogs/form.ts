@@ -89,7 +89,9 @@ async function askTyped(
     return await panel.write({ title, body: [...body, { text: HOW[field.type] }], ...problem });
   const empty = emptyWords(field);
   const chosen = await panel.choose({
-    ...{ title, body, note: problem?.note },
+    title,
+    body,
+    note: problem?.note,
     choices: [...labels, ...(empty === undefined ? [] : [empty])].map((label) => ({ label })),
     ...(field.type === 'choices' && { tickable: labels.length }),
   });

@@ -52,13 +52,15 @@ export class Writer {
     const { tui, paint, stateDir, desk } = options;
     this.#options = options;
     this.pending = new PendingList({
-      ...{ paint, session: () => desk().session },
+      paint,
+      session: () => desk().session,
       isWriting: () => !this.composer.isEmpty,
     });
     this.attachments = new Attachments(paint);
     this.#completion = this.#newCompletion();
     this.composer = new Composer({
-      ...{ tui, paint },
+      tui,
+      paint,
       onSubmit: (written) => void this.submit(written),
       onKey: (data) => this.#takeKey(data),
       onPaste: (text) => this.#takePaste(text),
@@ -221,7 +223,8 @@ export class Writer {
 
   #newCompletion(): InputCompletion {
     const commands = COMMANDS.map(({ name, help, takes, complete }) => ({
-      ...{ name, help },
+      name,
+      help,
       ...(takes !== undefined && { takes }),
       ...(complete && {
         complete: (prefix: string) => orNothing(() => complete(prefix, this.#desk)),
@@ -254,7 +257,8 @@ export class Writer {
       return skills
         .filter(({ name, callers }) => callers !== 'model' && !isOwnCommand(name))
         .map(({ name, description, takes }) => ({
-          ...{ name, help: short(description) },
+          name,
+          help: short(description),
           ...(takes !== undefined && { takes: short(takes) }),
         }));
     });

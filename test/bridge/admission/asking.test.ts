@@ -48,8 +48,12 @@ class ScriptedTerminal {
 }
 
 const ELICITATION: Proposal = {
-  ...{ kind: 'elicitation', tool: 'mcp_travel_book', server: 'travel', message: 'Bags?' },
-  ...{ fields: [{ type: 'integer', name: 'bags', required: true, maximum: 3 }], number: 1 },
+  kind: 'elicitation',
+  tool: 'mcp_travel_book',
+  server: 'travel',
+  message: 'Bags?',
+  fields: [{ type: 'integer', name: 'bags', required: true, maximum: 3 }],
+  number: 1,
 };
 
 describe('a question', () => {
@@ -177,7 +181,10 @@ describe('a question', () => {
     await hidden;
     expect(counted).toEqual([
       {
-        ...{ decision: 'once', by: 'device', scope: undefined, proposal: digestOf(signed) },
+        decision: 'once',
+        by: 'device',
+        scope: undefined,
+        proposal: digestOf(signed),
         signature: approval.signature,
       },
       { decision: 'reject', by: 'terminal', scope: undefined, proposal: digestOf(typed) },
@@ -437,7 +444,9 @@ describe('a question', () => {
       expect(await resolution).toEqual(answer);
       expect(made).toEqual([{ scope: 'always', pattern: 'x' }]);
       asking = new Asking({
-        ...{ bridgeId: BRIDGE_ID, book, askers: [] },
+        bridgeId: BRIDGE_ID,
+        book,
+        askers: [],
         onRequested: () => {},
         onResolved: () => {},
         onLasting: () => Promise.reject(new Error('the disk is full')),

@@ -57,8 +57,14 @@ export function newQuestion(): ApprovalQuestion & AboutCall {
 
 export function newCommand(command: string): Extract<Proposal, { kind: 'command' }> {
   return {
-    ...{ kind: 'command', tool: 'run_terminal_cmd', command, folder: '.', permissions: [] },
-    ...{ background: false, timeLimitMs: 60_000, confinement: 'bubblewrap' },
+    kind: 'command',
+    tool: 'run_terminal_cmd',
+    command,
+    folder: '.',
+    permissions: [],
+    background: false,
+    timeLimitMs: 60_000,
+    confinement: 'bubblewrap',
   };
 }
 

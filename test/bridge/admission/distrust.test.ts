@@ -14,15 +14,14 @@ import { write } from '../../../shared/tools/write.ts';
 import { temporaryFolder } from '../tools/temporary-workspace.ts';
 
 const CALLS: readonly JudgedCall[] = [
+  { definition: readFile, args: { target_file: 'a.txt' }, subjects: ['a.txt'], mode: 'agent' },
   {
-    ...{ definition: readFile, args: { target_file: 'a.txt' }, subjects: ['a.txt'] },
+    definition: write,
+    args: { file_path: 'a.txt', contents: '' },
+    subjects: ['a.txt'],
     mode: 'agent',
   },
-  {
-    ...{ definition: write, args: { file_path: 'a.txt', contents: '' }, subjects: ['a.txt'] },
-    mode: 'agent',
-  },
-  { ...{ definition: runTerminalCmd, args: { command: 'ls' }, subjects: ['ls'] }, mode: 'agent' },
+  { definition: runTerminalCmd, args: { command: 'ls' }, subjects: ['ls'], mode: 'agent' },
 ];
 
 async function place(rules: readonly object[]) {

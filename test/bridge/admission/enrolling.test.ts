@@ -22,7 +22,10 @@ async function newMachine() {
   const requestOf = async (secret: string, label = 'phone', bridge = bridgeId) =>
     newEnrolmentRequest({ bridgeId: bridge, secret }, (await createDevice(label)).enrolment);
   return {
-    ...{ dir, bridgeId, newSecret, requestOf },
+    dir,
+    bridgeId,
+    newSecret,
+    requestOf,
     enrol: (request: EnrolmentRequest) => enrolling.enrol(request),
     names: async () => (await readEnrolled(dir)).map(({ label }) => label),
     isOpen: (secret: string) => isEnrolmentOpen(dir, secret, new Date()),

@@ -75,7 +75,9 @@ function decisionOn(
   rule?: { readonly tool: string; readonly decision: Rule['decision'] },
 ) {
   const policy: Policy = {
-    ...{ workspace: '/w', isConfined: true, workspaceRules: [] },
+    workspace: '/w',
+    isConfined: true,
+    workspaceRules: [],
     userRules: rule ? [{ ...rule, pattern: '*' }] : [],
   };
   // As many subjects as the tool has, of which the rules need no other fact.

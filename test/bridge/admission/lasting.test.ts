@@ -107,8 +107,12 @@ it('a rule of an answer holds with the permissions and the sandbox of its questi
   const [rule, ...others] = rulesOf(proposal, 'git commit', NOW);
   expect([rule, others]).toEqual([
     {
-      ...{ tool: 'run_terminal_cmd', pattern: 'git commit', decision: 'allow' },
-      ...{ permissions: ['git_write'], sandbox: true, answered: NOW.toISOString() },
+      tool: 'run_terminal_cmd',
+      pattern: 'git commit',
+      decision: 'allow',
+      permissions: ['git_write'],
+      sandbox: true,
+      answered: NOW.toISOString(),
     },
     [],
   ]);
@@ -130,7 +134,10 @@ it('an answer about the network is for the hosts that were shown, and for no com
   expect(patternOf(proposal)).toBe(pattern);
   expect(rulesOf(proposal, pattern, NOW)).toEqual(
     ['a.example.com', 'b.test:8443'].map((host) => ({
-      ...{ tool: 'network', pattern: host, decision: 'allow', answered: NOW.toISOString() },
+      tool: 'network',
+      pattern: host,
+      decision: 'allow',
+      answered: NOW.toISOString(),
     })),
   );
   for (const given of [pattern, '*.example.com\nb.test:8443'])
@@ -181,8 +188,13 @@ it('an answer about a command without input does not hold behind a pipe', () => 
 
 it('edits are allowed for the file or the pattern, and deletions are asked about each time', () => {
   const proposal: Proposal = {
-    ...{ kind: 'edit', tool: 'str_replace', path: 'src/[a]*.ts', operation: 'edit', diff: [] },
-    ...{ beforeHash: '', afterHash: '' },
+    kind: 'edit',
+    tool: 'str_replace',
+    path: 'src/[a]*.ts',
+    operation: 'edit',
+    diff: [],
+    beforeHash: '',
+    afterHash: '',
   };
   expect(patternOf(proposal)).toBe('src/[a][*].ts');
   expect(rulesOf(proposal, 'src/*', NOW).map(({ tool, pattern }) => [tool, pattern])).toEqual([
@@ -231,8 +243,11 @@ it('a tool of a server is allowed for its definition, by its own pattern', () =>
   const proposal: Proposal = { kind: 'call', tool: 'mcp_tickets_find', arguments: {}, offer };
   expect(rulesOf(proposal, patternOf(proposal) ?? '', NOW)).toEqual([
     {
-      ...{ tool: 'mcp:tickets', pattern: 'tickets/find', decision: 'allow' },
-      ...{ definition: offer.definition, answered: NOW.toISOString() },
+      tool: 'mcp:tickets',
+      pattern: 'tickets/find',
+      decision: 'allow',
+      definition: offer.definition,
+      answered: NOW.toISOString(),
     },
   ]);
   expect(problemOfPattern(proposal, 'tickets/*')).toMatch(/is tickets\/find/);

@@ -10,8 +10,11 @@ import type { Preset } from '../../../shared/wire/preset.ts';
 import { judge } from './judging.ts';
 
 const POLICY: Policy = {
-  ...{ workspace: '/w', isConfined: true, opensHosts: true },
-  ...{ userRules: [], workspaceRules: [] },
+  workspace: '/w',
+  isConfined: true,
+  opensHosts: true,
+  userRules: [],
+  workspaceRules: [],
 };
 
 function decide(
@@ -19,7 +22,8 @@ function decide(
   policy: Partial<Policy> = {},
 ): string {
   const call = {
-    ...{ tool: 'run_terminal_cmd', mode: 'agent' as const },
+    tool: 'run_terminal_cmd',
+    mode: 'agent' as const,
     arguments: { command: 'npm install', permissions: ['network'], ...args },
   };
   return judge(call, { ...POLICY, ...policy }).decision;

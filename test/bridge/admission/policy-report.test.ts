@@ -64,7 +64,9 @@ test('shows the rules of both files, and whom the machine lets in', async () => 
 
 test('cuts what no frame takes, and keeps the last rules', async () => {
   const rules = Array.from({ length: POLICY_LIMITS.maxRules + 5 }, (_, index) => ({
-    ...{ tool: 'command', pattern: `${index} ${'\u202e'.repeat(400)}`, decision: 'deny' },
+    tool: 'command',
+    pattern: `${index} ${'\u202e'.repeat(400)}`,
+    decision: 'deny',
   }));
   const shown = await report(await owner({ project: { rules } }));
   expect(shown.ruleCount).toBe(rules.length);

@@ -77,7 +77,9 @@ describe('the terminal', () => {
     await type('', 'For cd web (Enter)');
     await type('npm *', 'For npm test (Enter)');
     expect(await answer).toEqual({
-      ...{ decision: 'once', scope: 'conversation', pattern: 'cd web\nnpm *' },
+      decision: 'once',
+      scope: 'conversation',
+      pattern: 'cd web\nnpm *',
     });
   });
 
@@ -99,8 +101,12 @@ describe('the terminal', () => {
   test('takes the values that a server asks for', async () => {
     const bags = { type: 'integer' as const, name: 'bags', required: true, maximum: 3 };
     const proposal = {
-      ...{ kind: 'elicitation' as const, tool: 'mcp_travel_book', server: 'travel', number: 1 },
-      ...{ message: 'How many bags?', fields: [bags] },
+      kind: 'elicitation' as const,
+      tool: 'mcp_travel_book',
+      server: 'travel',
+      number: 1,
+      message: 'How many bags?',
+      fields: [bags],
     };
     const answer = prompt.ask(open('why', proposal), live);
     await vi.waitFor(() => expect(shown).toContain('The server travel asks you'));

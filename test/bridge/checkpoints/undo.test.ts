@@ -33,13 +33,11 @@ describe('an undo', () => {
     await folder.rename('old', 'fresh');
     const after = list();
     expect(await folder.undo(LAST)).toEqual({
-      ...{
-        changed: 'restore',
-        new: 'restore',
-        deleted: 'restore',
-        old: 'restore',
-        fresh: 'restore',
-      },
+      changed: 'restore',
+      new: 'restore',
+      deleted: 'restore',
+      old: 'restore',
+      fresh: 'restore',
     });
     expect(list()).toEqual(before);
     expect(await folder.undo(LAST)).toEqual({});
@@ -94,8 +92,12 @@ describe('an undo', () => {
     chmodSync(at('mode'), 0o600);
     const before = list();
     expect(await folder.undo(LAST, { isPreview: true })).toEqual({
-      ...{ same: 'changed', made: 'changed', again: 'made_again', deleted: 'deleted' },
-      ...{ linked: 'closed', mode: 'restore' },
+      same: 'changed',
+      made: 'changed',
+      again: 'made_again',
+      deleted: 'deleted',
+      linked: 'closed',
+      mode: 'restore',
     });
     expect(list()).toEqual(before);
     await folder.undo(LAST);
@@ -227,7 +229,9 @@ describe('a command', () => {
     const kept = readdirSync(contents).map((name) => readFileSync(join(contents, name), 'utf8'));
     expect(kept.filter((text) => text.includes('SECRET') || text.startsWith('x'))).toEqual([]);
     expect(await folder.undo(LAST)).toEqual({
-      ...{ '.env': 'closed', closed: 'closed', large: 'not_stored' },
+      '.env': 'closed',
+      closed: 'closed',
+      large: 'not_stored',
     });
   });
 });

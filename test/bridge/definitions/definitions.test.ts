@@ -24,28 +24,38 @@ it('reads modes, and agents of both folders', async () => {
   });
   expect(await look()).toEqual({
     modes: [
+      { name: 'plain', path: '.drawbridge/modes/plain.md', text: 'Only words.', base: 'ask' },
       {
-        ...{ name: 'plain', path: '.drawbridge/modes/plain.md', text: 'Only words.' },
+        name: 'review',
+        path: '.drawbridge/modes/review.md',
+        text: 'Review it.',
+        description: 'Reads: never changes',
         base: 'ask',
-      },
-      {
-        ...{ name: 'review', path: '.drawbridge/modes/review.md', text: 'Review it.' },
-        ...{ description: 'Reads: never changes', base: 'ask', model: 'large' },
+        model: 'large',
         tools: ['read_file', 'grep'],
       },
     ],
     agents: [
       {
-        ...{ name: 'tester', path: '.drawbridge/agents/tester.md', text: 'Test.' },
-        ...{ description: 'Runs tests', tools: ['run_terminal_cmd'] },
+        name: 'tester',
+        path: '.drawbridge/agents/tester.md',
+        text: 'Test.',
+        description: 'Runs tests',
+        tools: ['run_terminal_cmd'],
       },
       {
-        ...{ name: 'all', path: '.claude/agents/all.md', text: 'All.' },
-        ...{ description: 'All tools', readOnly: true },
+        name: 'all',
+        path: '.claude/agents/all.md',
+        text: 'All.',
+        description: 'All tools',
+        readOnly: true,
       },
       {
-        ...{ name: 'reader', path: '.claude/agents/reader.md', text: 'Read.' },
-        ...{ description: 'Reads', readOnly: true },
+        name: 'reader',
+        path: '.claude/agents/reader.md',
+        text: 'Read.',
+        description: 'Reads',
+        readOnly: true,
         tools: [
           'read_file',
           'str_replace',

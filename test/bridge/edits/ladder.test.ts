@@ -146,7 +146,9 @@ describe('replaceText', () => {
     it.each<Replacing>(rows)('replaces %s', (_, text, search, replacement, becomes, more = {}) => {
       const { lines, all = false } = more;
       expect(replaceText(text, search, replacement, { all })).toMatchObject({
-        ...{ ok: true, rung, text: becomes },
+        ok: true,
+        rung,
+        text: becomes,
         ...(lines && { lines }),
       });
     });

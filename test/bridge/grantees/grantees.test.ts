@@ -14,7 +14,9 @@ import { temporaryFolder } from '../tools/temporary-workspace.ts';
 
 const SINCE = '2026-11-24T00:00:00.000Z';
 const grant = (name: string, more: Partial<AccountGrant> = {}): AccountGrant => ({
-  ...{ name, preset: 'workspace', since: SINCE },
+  name,
+  preset: 'workspace',
+  since: SINCE,
   ...more,
 });
 const newId = () => newConversationId(crypto.randomUUID());

@@ -17,7 +17,10 @@ it('a guest’s change becomes a call of its conversation, and a yes says what t
   const { bench, outcome, call } = await proposed();
   const question = await nextQuestion(bench, call);
   expect(question.proposal).toMatchObject({
-    ...{ kind: 'edit', tool: 'guest_edit', path: 'src/a.ts', operation: 'edit' },
+    kind: 'edit',
+    tool: 'guest_edit',
+    path: 'src/a.ts',
+    operation: 'edit',
     diff: [{ oldString: 'one', newString: 'two' }],
   });
   bench.session.receive({ type: 'approval', answer: await device.approve(question) });
@@ -52,7 +55,8 @@ it('a guest that has its answer withdraws the question', async () => {
   await vi.waitUntil(() => bench.sent.some(({ type }) => type === 'approval_resolved'));
   expect(bench.resultsOf(call)).toEqual([]);
   expect(await nextResult(bench, call)).toEqual({
-    ...{ status: 'error', code: 'CANCELLED' },
+    status: 'error',
+    code: 'CANCELLED',
     data: 'Gemini CLI 1.2.3 was answered itself, and has not written src/a.ts.',
   });
   const late = { ...call, callId: newCallId(crypto.randomUUID()) };
@@ -61,7 +65,8 @@ it('a guest that has its answer withdraws the question', async () => {
 
 describe('a guest that was answered itself', () => {
   const written = {
-    ...{ status: 'success', metadata: expect.objectContaining({ filePath: 'src/a.ts' }) },
+    status: 'success',
+    metadata: expect.objectContaining({ filePath: 'src/a.ts' }),
     data: 'Gemini CLI 1.2.3 was answered itself, and has written src/a.ts as it proposed.',
   };
 
@@ -106,7 +111,11 @@ describe('a guest that was answered itself', () => {
     closing.abort();
     const args = { proposal: callId, path };
     const call: ToolCall = {
-      ...{ callId, conversationId, tool: guestEdit.name, arguments: args, mode: 'agent' },
+      callId,
+      conversationId,
+      tool: guestEdit.name,
+      arguments: args,
+      mode: 'agent',
     };
     expect(await bench.run(call)).toMatchObject({ code: 'UNKNOWN_OUTCOME' });
   });
@@ -207,7 +216,11 @@ async function proposed({
   const { callId, conversationId, path } = frame;
   const args = { proposal: callId, path };
   const call: ToolCall = {
-    ...{ callId, conversationId, tool: guestEdit.name, arguments: args, mode: 'agent' },
+    callId,
+    conversationId,
+    tool: guestEdit.name,
+    arguments: args,
+    mode: 'agent',
   };
   if (isSent) bench.send(call);
   return { bench, outcome, call, closing, filePath };

@@ -14,7 +14,9 @@ import { temporaryFolder } from '../../local/temporary-folder.ts';
 function newHost(stateDir = temporaryFolder()) {
   const log = vi.spyOn(console, 'error').mockImplementation(() => {});
   const host = new CompanionHost({
-    ...{ stateDir, root: temporaryFolder(), discovery: newPlace() },
+    stateDir,
+    root: temporaryFolder(),
+    discovery: newPlace(),
     onDiff: async () => ({ decision: 'rejected' }),
   });
   onTestFinished(() => host.end());
@@ -70,7 +72,10 @@ it('removes what a killed bridge has left behind, unless it was changed since', 
   writeFileSync(left, 'old');
   writeFileSync(changed, 'new');
   writeRunning(stateDir, {
-    ...{ port: 1, startedAt: new Date().toISOString(), variables: {}, problems: [] },
+    port: 1,
+    startedAt: new Date().toISOString(),
+    variables: {},
+    problems: [],
     discoveryFiles: { [left]: 'old', [changed]: 'old' },
   });
   const { file } = newHost(stateDir);

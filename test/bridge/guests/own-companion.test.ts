@@ -19,9 +19,14 @@ async function start(options: Pick<OwnCompanionOptions, 'diagnose'> = {}) {
   const { discovery, root, shown } = started;
   const { ranked } = await discover(
     {
-      ...{ workspace: root, environment: {}, home: dirname(discovery.qwenFolder) },
-      ...{ temporaryFolders: [discovery.temporaryFolder], platform: process.platform },
-      ...{ pid: process.pid, userId: process.getuid?.(), isInContainer: false },
+      workspace: root,
+      environment: {},
+      home: dirname(discovery.qwenFolder),
+      temporaryFolders: [discovery.temporaryFolder],
+      platform: process.platform,
+      pid: process.pid,
+      userId: process.getuid?.(),
+      isInContainer: false,
     },
     new AbortController().signal,
   );

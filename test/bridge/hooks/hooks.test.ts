@@ -185,7 +185,9 @@ async function hooked(
   const confinement = { ...unconfined({ ...surroundings, environment }, 'a test'), kind };
   const runs: HookRun[] = [];
   const hooks = new Hooks({
-    ...{ ...place, confinement, isDistrusted: () => isDistrusted },
+    ...place,
+    confinement,
+    isDistrusted: () => isDistrusted,
     onRun: (run) => runs.push(run),
   });
   const write = async (file: string, content: string) => {
@@ -197,12 +199,19 @@ async function hooked(
   for (const [name, content] of Object.entries(files)) await put(name, content);
   const found = () => findHooks(place);
   return {
-    ...{ runs, stateDir, text, put, found },
+    runs,
+    stateDir,
+    text,
+    put,
+    found,
     putHome: (name: string, content: string) => write(join(home, name), content),
     trust: async () => {
       const time = new Date().toISOString();
       const all = (await found()).hooks.map(({ digest, hook: { source, command } }) => ({
-        ...{ digest, source, command, time },
+        digest,
+        source,
+        command,
+        time,
       }));
       writeTrusted(stateDir, all);
     },

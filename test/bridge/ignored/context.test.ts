@@ -32,7 +32,10 @@ async function seen(file: string, said: string) {
   } as unknown as ConstructorParameters<typeof Looker>[0];
   const looker = new Looker(looked, signal);
   const finding = {
-    ...{ workspace, ledger, looker, worktreeOf: async () => undefined },
+    workspace,
+    ledger,
+    looker,
+    worktreeOf: async () => undefined,
     readShowable: () => readFindable(surroundings, () => false),
     readPage: async () => '',
   };

@@ -36,7 +36,10 @@ async function projectWith(
     await place.remove();
   });
   return {
-    ...{ place, confinement, put, path },
+    place,
+    confinement,
+    put,
+    path,
     run: async (command) => {
       const request = { command, cwd: workspace, permissions: [] };
       return await confinement.start(request, async ({ launch, limits }) => {

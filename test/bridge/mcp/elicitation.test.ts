@@ -4,7 +4,9 @@ import { startDemo } from './offering.ts';
 
 const FIELDS: ServerQuestion['fields'] = [
   {
-    ...{ type: 'choice', name: 'seat', required: true },
+    type: 'choice',
+    name: 'seat',
+    required: true,
     options: [
       { value: 'w', label: 'Window' },
       { value: 'a', label: 'Aisle' },

@@ -60,7 +60,10 @@ export function startServers(servers: object, place: Partial<McpPlace> = {}): Of
   list(servers);
   const offers = new Offers();
   const running = new McpServers({
-    ...{ workspace, file, offers, environment: process.env },
+    workspace,
+    file,
+    offers,
+    environment: process.env,
     onChange: () => {},
     ...place,
   });
@@ -68,8 +71,13 @@ export function startServers(servers: object, place: Partial<McpPlace> = {}): Of
   onTestFinished(() => running.end());
   const names = () => offers.set(() => true)?.offers.map(({ name }) => name) ?? [];
   return {
-    ...{ folder, workspace, offers, names, list },
-    ...{ reports: () => running.reports, end: () => running.end() },
+    folder,
+    workspace,
+    offers,
+    names,
+    list,
+    reports: () => running.reports,
+    end: () => running.end(),
     until: async (name) => {
       await vi.waitFor(() => expect(names()).toContain(name), { interval: 20 });
     },

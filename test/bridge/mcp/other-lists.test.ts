@@ -38,14 +38,17 @@ it('the lists of Gemini CLI and of VS Code are read in their own forms', async (
   });
   expect(await readProposedServers(workspace)).toEqual([
     {
-      ...{ file: '.gemini/settings.json', name: 'far' },
+      file: '.gemini/settings.json',
+      name: 'far',
       config: {
-        ...{ disabled: false, url: 'https://a.test/mcp' },
+        disabled: false,
+        url: 'https://a.test/mcp',
         headers: { authorization: 'Bearer ${TOKEN}' },
       },
     },
     {
-      ...{ file: '.gemini/settings.json', name: 'near' },
+      file: '.gemini/settings.json',
+      name: 'near',
       config: {
         ...program,
         command: 'near',
@@ -54,9 +57,12 @@ it('the lists of Gemini CLI and of VS Code are read in their own forms', async (
       },
     },
     {
-      ...{ file: '.vscode/mcp.json', name: 'web' },
+      file: '.vscode/mcp.json',
+      name: 'web',
       config: {
-        ...{ ...program, command: 'npx', args: ['a//b', 'say "/*hi*/,]"'] },
+        ...program,
+        command: 'npx',
+        args: ['a//b', 'say "/*hi*/,]"'],
         env: { KEY: '${input:key}' },
       },
     },

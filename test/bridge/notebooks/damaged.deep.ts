@@ -31,8 +31,14 @@ it('a damaged notebook is refused with a code, and never made worse', () => {
     const piece = DAMAGE[random(DAMAGE.length)] ?? '';
     const damaged = text.slice(0, at) + piece + text.slice(at + random(3));
     const edit: NotebookEdit = {
-      ...{ kind: 'cell', mode: MODES[random(4)] ?? 'replace', index: random(3), source: 'x = 1' },
-      ...{ id: undefined, type: undefined, search: undefined, keepOutputs: random(2) === 0 },
+      kind: 'cell',
+      mode: MODES[random(4)] ?? 'replace',
+      index: random(3),
+      source: 'x = 1',
+      id: undefined,
+      type: undefined,
+      search: undefined,
+      keepOutputs: random(2) === 0,
     };
     const code = codeOf(() => {
       showNotebook(readNotebook('a.ipynb', damaged));

@@ -218,7 +218,9 @@ async function withPorts({
   };
   const { signal } = new AbortController();
   const started = await background.start(plainLaunch('echo up; sleep 600'), {
-    ...{ about, onOutput: () => {}, signal },
+    about,
+    onOutput: () => {},
+    signal,
   });
   if (started.end.state !== 'running') throw new Error('the process runs');
   const { id } = started.end.process;

@@ -83,20 +83,16 @@ export async function guardedWorkspace({
         tool,
         { command, ...options },
         {
-          ...{
-            workspace,
-            places: [await workspace.resolve('.', 'read')],
-            ledger: new ReadLedger(),
-            mayRepeat: false,
-            elicit: async () => ({ decision: 'expired' as const }),
-          },
-          ...{
-            signal,
-            callId: 'call_test',
-            conversationId: 'conv_test',
-            isReviewed: false,
-            onOutput: () => {},
-          },
+          workspace,
+          places: [await workspace.resolve('.', 'read')],
+          ledger: new ReadLedger(),
+          mayRepeat: false,
+          elicit: async () => ({ decision: 'expired' as const }),
+          signal,
+          callId: 'call_test',
+          conversationId: 'conv_test',
+          isReviewed: false,
+          onOutput: () => {},
         },
       );
       const { output, newlyProtected = [] } = TerminalCommandMetadata.parse(metadata);

@@ -33,7 +33,8 @@ it.each([
 
 it('reads a head behind a byte order mark', () => {
   expect(readHead('\uFEFF---\nalwaysApply: true\n---\nBody.')).toEqual({
-    ...{ kind: 'always', body: 'Body.' },
+    kind: 'always',
+    body: 'Body.',
   });
 });
 

@@ -22,17 +22,20 @@ beforeAll(async () => {
   context = {
     workspace,
     places: [await workspace.resolve('.', 'read')],
-    ...{ ledger: new ReadLedger(), mayRepeat: false, isReviewed: false },
-    ...{
-      signal: new AbortController().signal,
-      conversationId: 'conv_test',
-      callId: 'call_test',
-      onOutput: () => {},
-    },
+    ledger: new ReadLedger(),
+    mayRepeat: false,
+    isReviewed: false,
+    signal: new AbortController().signal,
+    conversationId: 'conv_test',
+    callId: 'call_test',
+    onOutput: () => {},
     elicit: async () => ({ decision: 'expired' }),
   };
   const surroundings = {
-    ...{ workspace: root, home: root, closedFolders: [], maskFolder: '/tmp/masks' },
+    workspace: root,
+    home: root,
+    closedFolders: [],
+    maskFolder: '/tmp/masks',
     environment: process.env,
   };
   tools = createCommandTools({ confinement: unconfined(surroundings, 'a test'), background });

@@ -129,7 +129,11 @@ describe('edit_notebook', () => {
     expect(cells).toEqual([
       {
         cell_type: 'code',
-        ...{ execution_count: null, id: id?.[1], metadata: {}, outputs: [], source: ['y = 2'] },
+        execution_count: null,
+        id: id?.[1],
+        metadata: {},
+        outputs: [],
+        source: ['y = 2'],
       },
       NOTEBOOK.cells[1],
       { cell_type: 'raw', id: expect.any(String), metadata: {}, source: ['raw'] },
@@ -192,16 +196,24 @@ describe('edit_notebook', () => {
     [
       'with a new cell at an index',
       {
-        ...{ target_notebook: 'a.ipynb', cell_idx: 1, is_new_cell: true },
-        ...{ cell_language: 'python', old_string: '', new_string: 'n' },
+        target_notebook: 'a.ipynb',
+        cell_idx: 1,
+        is_new_cell: true,
+        cell_language: 'python',
+        old_string: '',
+        new_string: 'n',
       },
       [0, 'n', 1],
     ],
     [
       'with a piece of a cell',
       {
-        ...{ target_notebook: 'a.ipynb', cell_idx: 1, is_new_cell: false },
-        ...{ cell_language: 'python', old_string: 'import os\nprint(1)', new_string: 'n' },
+        target_notebook: 'a.ipynb',
+        cell_idx: 1,
+        is_new_cell: false,
+        cell_language: 'python',
+        old_string: 'import os\nprint(1)',
+        new_string: 'n',
       },
       [0, 'n'],
     ],

@@ -324,7 +324,10 @@ describe('rename_file', () => {
 
   it.each(['b.txt', 'folder', 'link', 'dangling', 'A.TXT'])('never overwrites %s', async (to) => {
     const { codeOf, path, text } = await temporaryWorkspace({
-      ...{ 'a.txt': 'a', 'b.txt': 'b', 'A.TXT': 'A', 'folder/c.txt': 'c' },
+      'a.txt': 'a',
+      'b.txt': 'b',
+      'A.TXT': 'A',
+      'folder/c.txt': 'c',
     });
     await symlink('b.txt', path('link'));
     await symlink('nowhere', path('dangling'));
@@ -370,7 +373,10 @@ describe('rename_file', () => {
     ['a.txt', '.env', 'SECRET_PATH'],
   ])('does not rename %s to %s', async (from, to, code) => {
     const { codeOf, path, text } = await temporaryWorkspace({
-      ...{ 'a.txt': 'a', 'folder/c.txt': 'c', '.envrc': '', '.env': 'x' },
+      'a.txt': 'a',
+      'folder/c.txt': 'c',
+      '.envrc': '',
+      '.env': 'x',
     });
     await symlink('a.txt', path('link'));
     expect(await codeOf('rename_file', { target_file: from, new_path: to })).toBe(code);

@@ -115,13 +115,18 @@ describe('the rules', () => {
   test('hold the input to the hosts that its command named, and the question shows them', async () => {
     for (const permissions of [[], ['network']] as const) {
       const started = await call('run_terminal_cmd', {
-        ...{ command: 'cat', is_background: true, hosts: ['evil.test'], permissions },
+        command: 'cat',
+        is_background: true,
+        hosts: ['evil.test'],
+        permissions,
       });
       const process_id = String(started.metadata?.['process_id']);
       const policy = { isConfined: true, opensHosts: true };
       const input = { process_id, input: 'curl https://evil.test\n' };
       const rules = ['evil.test', ...REGISTRIES].map((pattern) => ({
-        ...{ tool: 'network', pattern, decision: 'allow' as const },
+        tool: 'network',
+        pattern,
+        decision: 'allow' as const,
       }));
       expect([
         await decide('control_process', input, policy),
@@ -144,7 +149,9 @@ describe('the rules', () => {
     const id = ended();
     const input = { process_id: id, input: 'git push' };
     const rule = (pattern: string, decision: 'allow' | 'deny', tool = 'command') => ({
-      ...{ tool, pattern, decision },
+      tool,
+      pattern,
+      decision,
     });
     const all = rule('*', 'allow');
     expect([

@@ -72,8 +72,14 @@ describe('run_terminal_cmd', () => {
       return (await call.propose({ ...context, places })).proposal;
     };
     const plain = {
-      ...{ kind: 'command', tool: 'run_terminal_cmd', command: 'ls', folder: '.', permissions: [] },
-      ...{ background: false, timeLimitMs: COMMAND_LIMITS.defaultTimeoutMs, confinement: 'none' },
+      kind: 'command',
+      tool: 'run_terminal_cmd',
+      command: 'ls',
+      folder: '.',
+      permissions: [],
+      background: false,
+      timeLimitMs: COMMAND_LIMITS.defaultTimeoutMs,
+      confinement: 'none',
     };
     const permissions = ['network', 'all', 'network'];
     expect([

@@ -22,12 +22,11 @@ export async function attack(seed: number): Promise<Attack> {
   const random = new Random(seed);
   const device = await newDevice();
   const { tool, runs } = scriptedTool('command', {
-    ...{ effect: random.pick(['execute', 'write', 'read'] as const) },
-    ...{ idempotent: random.chance(0.3), lane: random.chance(0.5) ? 'a' : null },
+    effect: random.pick(['execute', 'write', 'read'] as const),
+    idempotent: random.chance(0.3),
+    lane: random.chance(0.5) ? 'a' : null,
   });
-  const bench = await Bench.start({
-    ...{ decide: () => 'ask', devices: [device.key], tools: [tool] },
-  });
+  const bench = await Bench.start({ decide: () => 'ask', devices: [device.key], tools: [tool] });
   const edge = new HostileEdge(random);
   const signed: string[] = [];
   const seen = new Set<string>();
@@ -74,7 +73,9 @@ class HostileEdge {
     this.#calls = this.#callIds.flatMap((callId) =>
       this.#conversations.flatMap((conversationId) =>
         ['push', 'push --force'].map((command) => ({
-          ...{ ...newCall('command', { command }), callId, conversationId },
+          ...newCall('command', { command }),
+          callId,
+          conversationId,
         })),
       ),
     );

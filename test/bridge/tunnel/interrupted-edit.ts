@@ -36,12 +36,19 @@ function stopping({ definition, read }: BridgeTool): BridgeTool {
 
 const journal = Journal.open(path, crypto.randomUUID());
 const asking = new Asking({
-  ...{ bridgeId: 'bridge_1', book: journal, askers: [] },
-  ...{ onRequested: () => {}, onResolved: () => {} },
+  bridgeId: 'bridge_1',
+  book: journal,
+  askers: [],
+  onRequested: () => {},
+  onResolved: () => {},
 });
 const tools = new Map([...createCatalogue()].map(([name, tool]) => [name, stopping(tool)]));
 const life = new CallLife({
-  ...{ workspace: await Workspace.open(root), tools, asking, journal, ledger: new ReadLedger() },
+  workspace: await Workspace.open(root),
+  tools,
+  asking,
+  journal,
+  ledger: new ReadLedger(),
   elsewhere: NO_ROOMS,
   grantees: { enter: async () => undefined },
   judge: async () => ({ decision: 'allow', reason: 'the test says so' }),

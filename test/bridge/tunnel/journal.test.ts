@@ -120,9 +120,7 @@ describe('a call', () => {
     const first = open();
     first.start(call);
     const second = reopen(first);
-    expect(second.lookup(call.callId)).toEqual({
-      ...{ state: 'interrupted', repeatable: false, change },
-    });
+    expect(second.lookup(call.callId)).toEqual({ state: 'interrupted', repeatable: false, change });
     second.ask(call.callId, 'digest', null);
     expect(second.lookup(call.callId)).toEqual({ state: 'unknown' });
     second.start(call);

@@ -24,9 +24,7 @@ beforeEach(async () => {
   device = await newDevice();
   const scripted = scriptedTool('command', { effect: 'execute' });
   runs = scripted.runs;
-  bench = await Bench.start({
-    ...{ decide: () => 'ask', devices: [device.key], tools: [scripted.tool] },
-  });
+  bench = await Bench.start({ decide: () => 'ask', devices: [device.key], tools: [scripted.tool] });
 });
 
 /** A call that was asked about and allowed, ran, and was acked: the journal has forgotten it. */
@@ -119,9 +117,7 @@ describe('a call that is sent again with the signature that allowed it once', ()
 
 test('a call that may run twice is asked about again after a crash in the middle of it', async () => {
   const scripted = scriptedTool('idempotent', { effect: 'write', idempotent: true });
-  bench = await Bench.start({
-    ...{ decide: () => 'ask', devices: [device.key], tools: [scripted.tool] },
-  });
+  bench = await Bench.start({ decide: () => 'ask', devices: [device.key], tools: [scripted.tool] });
   const call = newCall('idempotent');
   const question = await bench.ask(call);
   const answer = await device.approve(question);

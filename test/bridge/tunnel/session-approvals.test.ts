@@ -17,11 +17,18 @@ beforeEach(async () => {
 const newWrite = () => newCall('write', { path: 'a.txt', contents: 'x' });
 const request = ({ callId, nonce, proposal }: ApprovalQuestion) => ({
   type: 'approval_request',
-  ...{ callId, nonce, proposal, reason: REASON, newText: 'x' },
+  callId,
+  nonce,
+  proposal,
+  reason: REASON,
+  newText: 'x',
 });
 const resolved = ({ callId, nonce }: ApprovalQuestion) => ({
   type: 'approval_resolved',
-  ...{ callId, nonce, decision: 'once', by: 'device' },
+  callId,
+  nonce,
+  decision: 'once',
+  by: 'device',
 });
 
 /** A bridge that has just asked about a call. */
@@ -87,8 +94,13 @@ describe('a call that a person is asked about', () => {
     const { bench, question } = await ask(call);
     const hunk = { oldString: '', newString: 'x', startLine: 1, endLine: 1 };
     expect(question.proposal).toEqual({
-      ...{ kind: 'edit', tool: 'write', path: 'a.txt', operation: 'create', diff: [hunk] },
-      ...{ beforeHash: null, afterHash: sha256(Buffer.from('x')) },
+      kind: 'edit',
+      tool: 'write',
+      path: 'a.txt',
+      operation: 'create',
+      diff: [hunk],
+      beforeHash: null,
+      afterHash: sha256(Buffer.from('x')),
     });
     bench.session.receive({ type: 'approval', answer: await device.approve(question) });
     await nextResult(bench, call);

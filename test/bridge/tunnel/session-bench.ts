@@ -240,7 +240,9 @@ export class Bench {
     const { root } = this.place;
     const { workspace } = this.place.context;
     const guests = new Guests({
-      ...{ root, workspace, limits: { writeMs, lookMs: 10 } },
+      root,
+      workspace,
+      limits: { writeMs, lookMs: 10 },
       cancel: (callId) => session.cancel(callId),
     });
     const session: CallSession = new CallSession({

@@ -51,7 +51,10 @@ describe('an edit that a person is asked about', () => {
     const call = replace('two', '2');
     const { proposal } = await bench.ask(call);
     expect(proposal).toEqual({
-      ...{ kind: 'edit', tool: 'str_replace', path: 'a.txt', operation: 'edit' },
+      kind: 'edit',
+      tool: 'str_replace',
+      path: 'a.txt',
+      operation: 'edit',
       diff: [{ oldString: 'two', newString: '2', startLine: 2, endLine: 2 }],
       beforeHash: hash(FILES['a.txt']),
       afterHash: hash('one\n2\nthree\n'),
@@ -103,7 +106,10 @@ describe('an edit that a person is asked about', () => {
     const [first, second] = questions;
     expect(first?.proposal).toEqual(second?.proposal);
     expect(first?.proposal).toMatchObject({
-      ...{ kind: 'edit', tool: 'edit_notebook', path: 'a.ipynb', operation: 'edit' },
+      kind: 'edit',
+      tool: 'edit_notebook',
+      path: 'a.ipynb',
+      operation: 'edit',
       diff: [{ startLine: 9, newString: expect.stringContaining('"x = 1"') }],
     });
   });
@@ -306,8 +312,11 @@ describe('a bridge that starts again over an edit that it has asked about', () =
     bench.connect({ calls: [call] });
     expect(await nextResult(bench, call)).toMatchObject({ status: 'success' });
     expect(bench.sent[0]).toEqual({
-      ...{ type: 'approval_resolved', callId: call.callId, nonce: question.nonce },
-      ...{ decision: 'superseded', by: 'drawbridge' },
+      type: 'approval_resolved',
+      callId: call.callId,
+      nonce: question.nonce,
+      decision: 'superseded',
+      by: 'drawbridge',
     });
   });
 });

@@ -47,9 +47,14 @@ test('a call of an account that the machine lets in runs, and is on record', asy
   expect(await nextResult(bench, call)).toEqual(DONE);
   expect(await readAudit(bench.stateDir)).toEqual([
     {
-      ...{ type: 'call', time: expect.any(String), account: 'ben', tool: 'command' },
-      ...{ conversation: call.conversationId, call: call.callId },
-      ...{ subject: 'command', outcome: 'success' },
+      type: 'call',
+      time: expect.any(String),
+      account: 'ben',
+      tool: 'command',
+      conversation: call.conversationId,
+      call: call.callId,
+      subject: 'command',
+      outcome: 'success',
     },
   ]);
 });

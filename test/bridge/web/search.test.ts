@@ -55,7 +55,9 @@ it.each<[SearchService['shape'], unknown, object]>([
 
 it('gives no more results than wanted, each within its bounds', async () => {
   const results = Array.from({ length: 50 }, (_, index) => ({
-    ...{ title: 't'.repeat(5_000), url: `https://a.test/${index}`, content: 'c'.repeat(5_000) },
+    title: 't'.repeat(5_000),
+    url: `https://a.test/${index}`,
+    content: 'c'.repeat(5_000),
   }));
   const url = await serve((_, response) => response.end(JSON.stringify({ results })));
   const found = await searchWeb({ shape: 'searxng', url }, { query: 'x', count: 3 }, never());

@@ -101,7 +101,8 @@ test('an ended grant ends what its account left in the background, and nothing o
   const conversations = { ben: newConversation(), cleo: newConversation() };
   for (const [name, conversation] of Object.entries(conversations)) {
     const started = here(conversation, name, 'run_terminal_cmd', {
-      ...{ command: 'sleep 600', is_background: true },
+      command: 'sleep 600',
+      is_background: true,
     });
     expect(await bridge.call(started)).toMatchObject({ status: 'success' });
   }

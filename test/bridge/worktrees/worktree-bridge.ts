@@ -179,8 +179,12 @@ export async function startBridge({
   const tunnel = await ScriptedTunnel.open();
   const ending = new AbortController();
   const config = {
-    ...{ url: tunnel.url, token: 'secret', bridgeId: BRIDGE_ID, onStatus: () => {} },
-    ...{ environment: process.env, asksAtTerminal: false },
+    url: tunnel.url,
+    token: 'secret',
+    bridgeId: BRIDGE_ID,
+    onStatus: () => {},
+    environment: process.env,
+    asksAtTerminal: false,
   };
   const ended = runBridge({ ...config, workspaceDir: root, stateDir }, ending.signal);
   const end = async () => {

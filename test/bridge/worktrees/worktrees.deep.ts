@@ -19,8 +19,15 @@ it('worktrees are a bounded number, of which an idle one makes room once all of 
   const place = await repositoryWith({ 'a.txt': 'one\n' });
   const store = new WorktreeStore(place.stateDir);
   const facts: Omit<WorktreeFacts, 'conversationId'> = {
-    ...{ branch: 'b', base: 'a'.repeat(40), prefix: '', objects: '/objects', uncommitted: false },
-    ...{ links: [], notes: [], createdMs: 0, head: null },
+    branch: 'b',
+    base: 'a'.repeat(40),
+    prefix: '',
+    objects: '/objects',
+    uncommitted: false,
+    links: [],
+    notes: [],
+    createdMs: 0,
+    head: null,
   };
   const ids = Array.from({ length: WORKTREE_LIMITS.maxWorktrees }, newConversation);
   for (const conversationId of ids) {

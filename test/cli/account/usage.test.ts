@@ -46,7 +46,8 @@ it.each(['yesterday', '2026-02-31', '2026-13-01', '2025-02-29', '2026-1-1'])(
     await using api = await startScriptedApi([]);
     for (const option of ['--from', '--to']) {
       expect(await run(api.url, option, day)).toMatchObject({
-        ...{ code: 2, stdout: '' },
+        code: 2,
+        stdout: '',
         stderr: expect.stringContaining('It must be a day such as 2026-11-01.'),
       });
     }

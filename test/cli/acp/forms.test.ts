@@ -9,8 +9,12 @@ it('makes a form of the fields that an MCP server asks for', () => {
       { type: 'boolean', name: 'sure', required: false, default: true },
       { type: 'choice', name: 'size', required: false, options: [{ value: 's', label: 'Small' }] },
       {
-        ...{ type: 'choices', name: 'tags', description: 'All that fit', required: true },
-        ...{ options: [{ value: 'a', label: 'A' }], maxItems: 1 },
+        type: 'choices',
+        name: 'tags',
+        description: 'All that fit',
+        required: true,
+        options: [{ value: 'a', label: 'A' }],
+        maxItems: 1,
       },
     ]),
   ).toEqual({
@@ -21,7 +25,10 @@ it('makes a form of the fields that an MCP server asks for', () => {
       sure: { type: 'boolean', title: 'sure', default: true },
       size: { type: 'string', title: 'size', oneOf: [{ const: 's', title: 'Small' }] },
       tags: {
-        ...{ type: 'array', title: 'tags', description: 'All that fit', maxItems: 1 },
+        type: 'array',
+        title: 'tags',
+        description: 'All that fit',
+        maxItems: 1,
         items: { anyOf: [{ const: 'a', title: 'A' }] },
       },
     },

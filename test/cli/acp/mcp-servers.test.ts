@@ -6,7 +6,9 @@ import { expect, it, onTestFinished } from 'vitest';
 import { findMissing, takeServer } from '../../../cli/acp/mcp-servers.ts';
 
 const notes: McpServer = {
-  ...{ name: 'notes', command: 'npx', args: ['-y', 'notes'] },
+  name: 'notes',
+  command: 'npx',
+  args: ['-y', 'notes'],
   env: [{ name: 'KEY', value: 's3cret' }],
 };
 const far: McpServer = { type: 'http', name: 'far', url: 'https://far.test/mcp', headers: [] };

@@ -32,7 +32,9 @@ describe('a document as a tool call', () => {
     [
       'an edit that only adds lines',
       document('file_edit', {
-        ...{ filePath: 'a.ts', operation: 'edit', diff: { ...diff, oldString: '' } },
+        filePath: 'a.ts',
+        operation: 'edit',
+        diff: { ...diff, oldString: '' },
       }),
       { content: [{ type: 'diff', path: '/work/a.ts', oldText: '', newText: 'b' }] },
     ],
@@ -98,8 +100,13 @@ describe('a document as a tool call', () => {
 
 describe('what a person signs', () => {
   const edit: Proposal = {
-    ...{ kind: 'edit', tool: 'write', path: 'a.ts', operation: 'edit', diff: [diff] },
-    ...{ beforeHash: 'x', afterHash: 'y' },
+    kind: 'edit',
+    tool: 'write',
+    path: 'a.ts',
+    operation: 'edit',
+    diff: [diff],
+    beforeHash: 'x',
+    afterHash: 'y',
   };
 
   it.each<[string, Proposal, RegExp]>([
@@ -114,8 +121,13 @@ describe('what a person signs', () => {
     [
       'a command with all that it may',
       {
-        ...{ kind: 'command', tool: 'run_terminal_cmd', command: 'make\nx', folder: '.' },
-        ...{ permissions: ['git_write'], background: false, timeLimitMs: null },
+        kind: 'command',
+        tool: 'run_terminal_cmd',
+        command: 'make\nx',
+        folder: '.',
+        permissions: ['git_write'],
+        background: false,
+        timeLimitMs: null,
         confinement: 'none',
       },
       /make.*git_write.*sandbox: none/,

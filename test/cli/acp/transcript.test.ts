@@ -7,8 +7,15 @@ import { CONVERSATION_ID, RESPONSE_ID, SAMPLE_TAPE } from '../../client/sample-t
 
 function newView(): ConversationView {
   return {
-    ...{ id: CONVERSATION_ID, title: '', archived: false, created: '2026-01-01T00:00:00.000Z' },
-    ...{ bridgeId: null, messages: [], responses: [], earlier: null, position: 0 },
+    id: CONVERSATION_ID,
+    title: '',
+    archived: false,
+    created: '2026-01-01T00:00:00.000Z',
+    bridgeId: null,
+    messages: [],
+    responses: [],
+    earlier: null,
+    position: 0,
   };
 }
 

@@ -5,11 +5,19 @@ import { callDrawbridge } from '../called.ts';
 
 const TIME = '2026-11-20T12:00:00Z';
 const INFO = {
-  ...{ id: CONVERSATION_ID, title: 'Fix \u001b[31mit', status: 'completed' },
-  ...{ created: TIME, updated: TIME },
+  id: CONVERSATION_ID,
+  title: 'Fix \u001b[31mit',
+  status: 'completed',
+  created: TIME,
+  updated: TIME,
 };
 const AGENT = {
-  ...{ ...INFO, bridgeId: null, responseId: RESPONSE_ID, model: 'm', mode: 'agent', usage: null },
+  ...INFO,
+  bridgeId: null,
+  responseId: RESPONSE_ID,
+  model: 'm',
+  mode: 'agent',
+  usage: null,
   result: 'Fixed.\u001b[2J',
 };
 const LINE = `${CONVERSATION_ID}\tcompleted\t${TIME}\tFix it\n`;
@@ -35,7 +43,10 @@ it('an agent is started with what the options say', async () => {
   expect(stdout).toContain("The webhook's secret, shown only now: whsec_1\n");
   expect(api.requests.map(({ body }) => body)).toEqual([
     {
-      ...{ prompt: 'Fix it', branch: 'fix', commit: true, model: 'm' },
+      prompt: 'Fix it',
+      branch: 'fix',
+      commit: true,
+      model: 'm',
       budget: { maxTurns: 7 },
       webhook: { url: 'https://x.test/' },
     },
@@ -48,7 +59,8 @@ it('agents are listed by their status, page by page', async () => {
   api.answers.set(path, { items: [INFO], nextCursor: '1' });
   api.answers.set(`${path}&cursor=1`, { items: [INFO], nextCursor: null });
   expect(await run(api, 'list', '--status', 'running')).toEqual({
-    ...{ code: 0, stderr: '' },
+    code: 0,
+    stderr: '',
     stdout: `${LINE}${LINE}`,
   });
 });

@@ -9,8 +9,16 @@ import { callDrawbridge } from '../called.ts';
 
 const TIME = '2026-11-20T12:00:00Z';
 const AGENT = {
-  ...{ id: CONVERSATION_ID, title: 'Fix it', status: 'completed', created: TIME, updated: TIME },
-  ...{ bridgeId: null, responseId: RESPONSE_ID, model: 'm', mode: 'agent', usage: null },
+  id: CONVERSATION_ID,
+  title: 'Fix it',
+  status: 'completed',
+  created: TIME,
+  updated: TIME,
+  bridgeId: null,
+  responseId: RESPONSE_ID,
+  model: 'm',
+  mode: 'agent',
+  usage: null,
   result: 'Fixed.',
 };
 
@@ -35,7 +43,9 @@ it('shows what an agent has committed, and merges exactly that into the current 
   expect(stdout).toContain('1 file changed');
   const again = await apply({ head, committed: true }, '--yes');
   expect(again).toEqual({
-    ...{ code: 0, stdout: '', stderr: 'The current branch has all of it already.\n' },
+    code: 0,
+    stdout: '',
+    stderr: 'The current branch has all of it already.\n',
   });
 });
 

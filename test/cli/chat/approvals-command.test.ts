@@ -8,13 +8,20 @@ import { type ScriptedTerminal, scriptTerminal } from '../scripted-terminal.ts';
 import { newDevice } from './scripted-chat.ts';
 
 const ITEM: OpenApproval = {
-  ...{ conversationId: CONVERSATION_ID, responseId: RESPONSE_ID, documentId: 'doc_001' },
-  ...{ callId: CALL_ID, bridgeId: BRIDGE_ID, nonce: 'n-1', title: 'Gemini CLI in /work' },
+  conversationId: CONVERSATION_ID,
+  responseId: RESPONSE_ID,
+  documentId: 'doc_001',
+  callId: CALL_ID,
+  bridgeId: BRIDGE_ID,
+  nonce: 'n-1',
+  title: 'Gemini CLI in /work',
   proposal: { kind: 'call', tool: 'run_terminal_cmd', arguments: { command: 'npm test' } },
   reason: 'Commands ask.',
 };
 const QUESTIONS: OpenQuestions = {
-  ...{ conversationId: CONVERSATION_ID, responseId: RESPONSE_ID, documentId: 'doc_002' },
+  conversationId: CONVERSATION_ID,
+  responseId: RESPONSE_ID,
+  documentId: 'doc_002',
   title: 'Log in',
   questions: [{ id: 'way', text: 'Which way?', options: [{ id: 'jwt', label: 'JWT' }] }],
 };

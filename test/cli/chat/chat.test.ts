@@ -37,10 +37,15 @@ import {
 
 const ELICITATION = {
   kind: 'elicitation' as const,
-  ...{ tool: 'mcp_travel_book', server: 'travel', message: 'How do you travel?', number: 1 },
+  tool: 'mcp_travel_book',
+  server: 'travel',
+  message: 'How do you travel?',
+  number: 1,
   fields: [
     {
-      ...{ type: 'choice' as const, name: 'seat', required: true },
+      type: 'choice' as const,
+      name: 'seat',
+      required: true,
       options: [
         { value: 'w', label: 'Window' },
         { value: 'a', label: 'Aisle' },
@@ -50,9 +55,13 @@ const ELICITATION = {
   ],
 };
 const EDIT: Proposal = {
-  ...{ kind: 'edit', tool: 'str_replace', path: 'src/a.ts', operation: 'edit' },
+  kind: 'edit',
+  tool: 'str_replace',
+  path: 'src/a.ts',
+  operation: 'edit',
   diff: [{ oldString: 'old', newString: 'new', startLine: 1, endLine: 1 }],
-  ...{ beforeHash: 'b', afterHash: createHash('sha256').update('new\n').digest('hex') },
+  beforeHash: 'b',
+  afterHash: createHash('sha256').update('new\n').digest('hex'),
 };
 const RESOLVED: Extract<TapeEvent, { type: 'approval_resolved' }> = {
   type: 'approval_resolved',
@@ -196,10 +205,17 @@ describe('an approval', () => {
   ])('lasts by $typed, for the pattern that the person leaves', async (wanted) => {
     const { typed, isOwn, scope, pattern } = wanted;
     const asked: typeof ASKED = {
-      ...{ ...ASKED, lasting: { pattern: 'npm test', always: false } },
+      ...ASKED,
+      lasting: { pattern: 'npm test', always: false },
       proposal: {
-        ...{ kind: 'command', tool: 'run_terminal_cmd', command: 'npm test', folder: '.' },
-        ...{ permissions: [], background: false, timeLimitMs: 1, confinement: 'bubblewrap' },
+        kind: 'command',
+        tool: 'run_terminal_cmd',
+        command: 'npm test',
+        folder: '.',
+        permissions: [],
+        background: false,
+        timeLimitMs: 1,
+        confinement: 'bubblewrap',
       },
     };
     const tape = SAMPLE_TAPE.toSpliced(8, 0, asked, RESOLVED);

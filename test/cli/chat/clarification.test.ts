@@ -161,8 +161,13 @@ function viewWith(response: { id: string; status: 'waiting' }) {
   const created = '2026-11-20T12:00:00Z';
   const conversation = { id: CONVERSATION_ID, title: 'Hi', archived: false, created };
   const answer = {
-    ...{ ...response, conversationId: CONVERSATION_ID, model: 'demo', mode: 'agent', created },
-    ...{ documents: [], usage: null },
+    ...response,
+    conversationId: CONVERSATION_ID,
+    model: 'demo',
+    mode: 'agent',
+    created,
+    documents: [],
+    usage: null,
     metadata: { duration_ms: 0, toolCallCount: 0, turnCount: 0 },
   };
   const view = { ...conversation, bridgeId: null, messages: [], responses: [answer] };

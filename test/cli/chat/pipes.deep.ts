@@ -265,7 +265,8 @@ it('an error of the API is one line, and exit code 1', async () => {
 
 const LIMITED: readonly TapeEvent[] = [
   {
-    ...{ type: 'budget_near', responseId: RESPONSE_ID },
+    type: 'budget_near',
+    responseId: RESPONSE_ID,
     budget: {
       limits: { maxTurns: 5 },
       spent: { turns: 4, tokens: 0, cost: null, seconds: 1 },
@@ -275,14 +276,19 @@ const LIMITED: readonly TapeEvent[] = [
   {
     type: 'document_start',
     document: {
-      ...{ id: 'doc_001', type: 'error', sequence: 1 },
+      id: 'doc_001',
+      type: 'error',
+      sequence: 1,
       metadata: { errorCode: 'TURN_LIMIT', source: 'drawbridge' },
     },
   },
   { type: 'content_delta', documentId: 'doc_001', delta: 'Stopped after 5 turns.' },
   { type: 'document_end', documentId: 'doc_001' },
   {
-    ...{ type: 'done', responseId: RESPONSE_ID, status: 'error', usage: null },
+    type: 'done',
+    responseId: RESPONSE_ID,
+    status: 'error',
+    usage: null,
     metadata: { duration_ms: 12, toolCallCount: 1, turnCount: 5 },
   },
 ];

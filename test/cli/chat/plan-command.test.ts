@@ -12,7 +12,10 @@ import { newChat } from './scripted-chat.ts';
 
 const METADATA = { title: 'P', overview: '', todos: [], format: 'markdown', version: 1 };
 const PLAN: Document = {
-  ...{ id: 'doc_001', type: 'plan', sequence: 1, content: '# P' },
+  id: 'doc_001',
+  type: 'plan',
+  sequence: 1,
+  content: '# P',
   metadata: METADATA,
 };
 const [MESSAGE, START] = SAMPLE_TAPE as [TapeEvent, TapeEvent];
@@ -141,8 +144,14 @@ function responseId(ordinal: number): string {
 function view(id: string, documents: Document[], earlier: string | null) {
   const created = '2026-11-20T12:00:00Z';
   const response = {
-    ...{ id, conversationId: CONVERSATION_ID, model: 'demo', mode: 'plan', created },
-    ...{ status: 'completed', documents, usage: null },
+    id,
+    conversationId: CONVERSATION_ID,
+    model: 'demo',
+    mode: 'plan',
+    created,
+    status: 'completed',
+    documents,
+    usage: null,
     metadata: { duration_ms: 0, toolCallCount: 0, turnCount: 0 },
   };
   const conversation = { id: CONVERSATION_ID, title: 'Hi', archived: false, created };

@@ -17,7 +17,9 @@ export const CANCEL = `POST chat/completions/${RESPONSE_ID}/cancel`;
 export const ASKED: Extract<TapeEvent, { type: 'approval_request' }> = {
   type: 'approval_request',
   documentId: 'doc_002',
-  ...{ callId: CALL_ID, bridgeId: BRIDGE_ID, nonce: 'n-1' },
+  callId: CALL_ID,
+  bridgeId: BRIDGE_ID,
+  nonce: 'n-1',
   proposal: { kind: 'call', tool: 'run_terminal_cmd', arguments: { command: 'npm test' } },
   reason: 'Commands ask.',
 };

@@ -18,12 +18,17 @@ const NAMED = {
   documentId: 'doc_001',
 };
 const APPROVAL: SubagentAsk = {
-  ...{ ...NAMED, kind: 'approval', callId: CALL_ID, bridgeId: BRIDGE_ID, nonce: 'n-1' },
+  ...NAMED,
+  kind: 'approval',
+  callId: CALL_ID,
+  bridgeId: BRIDGE_ID,
+  nonce: 'n-1',
   proposal: { kind: 'call', tool: 'run_terminal_cmd', arguments: { command: 'make' } },
   reason: 'Commands ask.',
 };
 const QUESTIONS: SubagentAsk = {
-  ...{ ...NAMED, kind: 'clarification' },
+  ...NAMED,
+  kind: 'clarification',
   questions: [{ id: 'way', text: 'Which way?', options: [{ id: 'left', label: 'Left' }] }],
 };
 const APPROVE = `POST conversations/${CHILD_ID}/approvals/${CALL_ID}`;

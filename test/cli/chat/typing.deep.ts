@@ -115,7 +115,9 @@ test.runIf(HAS_TERMINALS)('a conversation says that the bridge is back', async (
     {
       type: 'document_start',
       document: {
-        ...{ id: 'doc_003', type: 'error', sequence: 3 },
+        id: 'doc_003',
+        type: 'error',
+        sequence: 3,
         metadata: { errorCode: 'BRIDGE_OFFLINE', source: 'write', details: 'It is offline.' },
       },
     },

@@ -118,7 +118,10 @@ function tapeOf(files: readonly object[]): TapeEvent[] {
     { type: 'document_start', document: { id: 'doc_001', type: 'tool_call', sequence: 1 } },
     { type: 'document_end', documentId: 'doc_001', metadata },
     {
-      ...{ type: 'done', responseId: RESPONSE_ID, status: 'completed', usage: null },
+      type: 'done',
+      responseId: RESPONSE_ID,
+      status: 'completed',
+      usage: null,
       metadata: { duration_ms: 0, toolCallCount: 1, turnCount: 1 },
     },
   ];

@@ -25,7 +25,9 @@ const refused = (why: RegExp) => ({ code: 2, stdout: '', stderr: expect.stringMa
 function newOwner(config?: unknown, more: NodeJS.ProcessEnv = {}) {
   const { env, path, folder } = newConfig(config);
   return {
-    ...{ env: { ...env, ...more }, path, folder },
+    env: { ...env, ...more },
+    path,
+    folder,
     run: (...args: string[]) => callDrawbridge(['config', ...args], { env: { ...env, ...more } }),
     read: () => readFileSync(path, 'utf8'),
   };
@@ -205,14 +207,18 @@ describe('config edit', () => {
 describe('up', () => {
   test('starts with the settings of the file, and gives the bridge none of its keys', async () => {
     const { env } = newOwner({
-      ...{ baseUrl: 'http://127.0.0.1:1/v1', model: 'mine', key: { env: 'GEMINI_CLI_IDE_A_KEY' } },
+      baseUrl: 'http://127.0.0.1:1/v1',
+      model: 'mine',
+      key: { env: 'GEMINI_CLI_IDE_A_KEY' },
       server: { allowedOrigins: ['https://a.test'] },
     });
     const place = newPlace();
     const { ready } = await startReady(place, [], { ...env, GEMINI_CLI_IDE_A_KEY: 'a-key' });
     expect(ready.model).toBe('mine');
     expect(await (await fetch(`${ready.url}/variables`)).json()).toMatchObject({
-      ...{ OPENAI_MODEL: 'mine', OPENAI_API_KEY: 'a-key', ALLOWED_ORIGINS: 'https://a.test' },
+      OPENAI_MODEL: 'mine',
+      OPENAI_API_KEY: 'a-key',
+      ALLOWED_ORIGINS: 'https://a.test',
     });
     const saw = JSON.parse(readFileSync(join(place.stateDir, 'bridge-saw.json'), 'utf8'));
     expect(saw.environment).not.toContain('GEMINI_CLI_IDE_A_KEY');

@@ -13,8 +13,13 @@ const JSON_EXPORT: ConversationExport = {
   version: 1,
   exported: CREATED,
   conversation: {
-    ...{ id: CONVERSATION_ID, title: 'Grüße', archived: false, created: CREATED },
-    ...{ bridgeId: null, messages: [], responses: [] },
+    id: CONVERSATION_ID,
+    title: 'Grüße',
+    archived: false,
+    created: CREATED,
+    bridgeId: null,
+    messages: [],
+    responses: [],
   },
 };
 const MARKDOWN = '# Grüße\n\nExactly \u001b[31mthis\u001b[0m.\n';

@@ -176,7 +176,8 @@ describe('the servers of the models', () => {
     const { about } = await doctor(newPlace(), [], env);
     expect(about('model')).toMatchObject([
       {
-        ...{ verdict: 'bad', says: expect.stringContaining(reason) },
+        verdict: 'bad',
+        says: expect.stringContaining(reason),
         advice: expect.stringMatching(/this machine's clock, 20\d\d-.*Set the clock/),
       },
     ]);

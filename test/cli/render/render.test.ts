@@ -561,8 +561,12 @@ describe('beside a pipe', () => {
       { type: 'none' as const, name: `b${ESC}.ts`, reason: 'b.ts does not exist.' },
     ];
     const response = {
-      ...{ id: RESPONSE_ID, conversationId: CONVERSATION_ID, model: 'demo' },
-      ...{ mode: 'agent' as const, created: '2026-11-20T12:00:00Z', metadata: { attachments } },
+      id: RESPONSE_ID,
+      conversationId: CONVERSATION_ID,
+      model: 'demo',
+      mode: 'agent' as const,
+      created: '2026-11-20T12:00:00Z',
+      metadata: { attachments },
     };
     const news = [{ type: 'response_start', response } as const];
     expect(render(news, plain, 'answer')).toBe('');

@@ -49,7 +49,10 @@ export function newBackground(): Background {
     for (const { pid } of processes()) process.kill(pid, 'SIGKILL');
   });
   return {
-    ...{ serverDir, env, run, processes },
+    serverDir,
+    env,
+    run,
+    processes,
     pid: () => JSON.parse(readFileSync(join(serverDir, 'instance.json'), 'utf8')).pid,
     status: async () => JSON.parse((await run(home, ['status', '--json'])).stdout),
   };

@@ -73,7 +73,8 @@ describe('serve', () => {
   test('logs lines of JSON, runs no bridge, and ends with everything at SIGTERM', async () => {
     const { process: server, ready, url, stateDir, finished } = await startServer();
     expect(ready).toEqual({
-      ...{ level: 'info', event: 'ready' },
+      level: 'info',
+      event: 'ready',
       time: expect.stringMatching(/^\d{4}-.*Z$/),
       url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
       model: expect.stringContaining('built-in demo'),
@@ -186,7 +187,9 @@ describe('token --for', () => {
     const { stdout, code } = await mint(...args);
     const { sub, scope, iat = 0, exp } = decodeJwt(stdout.trim());
     expect({ code, sub, scope, exp }).toEqual({
-      ...{ code: 0, sub: 'ana', scope: 'user' },
+      code: 0,
+      sub: 'ana',
+      scope: 'user',
       exp: iat + 7 * 24 * 60 * 60,
     });
   });

@@ -174,7 +174,9 @@ test('logs shows the logs of the server and of this folder, and follows them', a
   expect((await run(folder, ['logs', 'bridge', '--lines', '1'])).stdout).toMatch(/^\S+Z [^\n]+\n$/);
   const lines = (await run(folder, ['logs', 'server', '--json'])).stdout.trim().split('\n');
   expect(lines.map((line) => JSON.parse(line))).toContainEqual({
-    ...{ time: expect.any(String), level: 'info', event: 'server_started' },
+    time: expect.any(String),
+    level: 'info',
+    event: 'server_started',
     url: expect.stringMatching(/^http:/),
   });
   const following = startDrawbridge(['logs', '--follow', 'server'], { cwd: folder, env });
@@ -215,7 +217,8 @@ test('variables of a server have no effect on the one that runs, which is report
   const notice =
     /keeps its settings, so ALLOWED_ORIGINS and MAX_TURNS have no effect: `[^`]+ stop`, then/;
   expect(await run(folder, START, others)).toMatchObject({
-    ...{ code: 0, stderr: expect.stringMatching(notice) },
+    code: 0,
+    stderr: expect.stringMatching(notice),
   });
   expect((await run(folder, ['start'], { DRAWBRIDGE_PORT: '1' })).stderr).toContain(
     'so DRAWBRIDGE_PORT has no effect',

@@ -22,8 +22,12 @@ import { HAS_TERMINALS, openPseudoTerminal } from '../pseudo-terminal.ts';
 /** Keys of models and others, one of which the table of models names. */
 const SECRETS = {
   MODELS: '[{"id": "fast", "baseUrl": "https://fast.test/v1", "keyName": "FAST_KEY"}]',
-  ...{ FAST_KEY: 'a', OPENAI_API_KEY: 'b', GROQ_API_KEY: 'c', AWS_SECRET_ACCESS_KEY: 'd' },
-  ...{ npm_config_KEY: 'e', SOME_TOKEN: 'f' },
+  FAST_KEY: 'a',
+  OPENAI_API_KEY: 'b',
+  GROQ_API_KEY: 'c',
+  AWS_SECRET_ACCESS_KEY: 'd',
+  npm_config_KEY: 'e',
+  SOME_TOKEN: 'f',
 };
 
 const readJson = (path: string) => JSON.parse(readFileSync(path, 'utf8'));

@@ -45,7 +45,9 @@ function newMachine(systemctl: string): Machine {
   chmodSync(join(config, 'drawbridge', 'config.json'), 0o600);
   return {
     env: {
-      ...{ HOME: home, XDG_CONFIG_HOME: config, XDG_STATE_HOME: join(home, 'state') },
+      HOME: home,
+      XDG_CONFIG_HOME: config,
+      XDG_STATE_HOME: join(home, 'state'),
       PATH: `${bin}:${process.env['PATH']}`,
     },
     unitPath: join(config, 'systemd', 'user', 'drawbridge.service'),

@@ -16,7 +16,9 @@ function machine() {
 test('accounts are allowed, listed with their last call, changed and disallowed', async () => {
   const { run, grants, stateDir } = machine();
   expect(await run('allow')).toMatchObject({
-    ...{ code: 0, stdout: '', stderr: 'No other account may use this folder.\n' },
+    code: 0,
+    stdout: '',
+    stderr: 'No other account may use this folder.\n',
   });
   const ben = await run('allow', 'ben');
   expect(ben.stdout).toMatch(/^ben {2}read-only {2}in the folder {2}since \S+ {2}no call yet\n$/);
@@ -38,7 +40,8 @@ test('accounts are allowed, listed with their last call, changed and disallowed'
   expect(await run('disallow', 'ben')).toMatchObject({ code: 0 });
   expect(grants()).toHaveLength(1);
   expect(await run('disallow', 'ben')).toMatchObject({
-    ...{ code: 2, stderr: 'drawbridge: ben is not allowed here.\n' },
+    code: 2,
+    stderr: 'drawbridge: ben is not allowed here.\n',
   });
 });
 

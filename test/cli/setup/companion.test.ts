@@ -11,7 +11,8 @@ import { newPlace } from '../drawbridge.ts';
 function newOwner() {
   const { workspaceDir, stateDir } = newPlace();
   return {
-    ...{ workspaceDir, stateDir },
+    workspaceDir,
+    stateDir,
     run: (...words: string[]) =>
       callDrawbridge(['companion', ...words, '--workspace', workspaceDir, '--state', stateDir]),
   };
@@ -56,7 +57,8 @@ test('companion prints no variables once it is off, even before the bridge has f
   const variables = { GEMINI_CLI_IDE_SERVER_PORT: '1' };
   writeRunning(stateDir, { port: 1, startedAt, variables, discoveryFiles: {}, problems: [] });
   expect(await run('env')).toMatchObject({
-    ...{ code: 2, stdout: '' },
+    code: 2,
+    stdout: '',
     stderr: expect.stringContaining('The companion is off: '),
   });
 });

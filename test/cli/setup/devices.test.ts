@@ -58,7 +58,8 @@ test('the list names this machine, and what it shows of itself can be read back'
 test('a fingerprint is the beginning of the thumbprint that RFC 7638 describes', async () => {
   // Computed with Python's hashlib over the members in their order.
   const publicKey = {
-    ...{ kty: 'EC' as const, crv: 'P-256' as const },
+    kty: 'EC' as const,
+    crv: 'P-256' as const,
     x: 'f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU',
     y: 'x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0',
   };

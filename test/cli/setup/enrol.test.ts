@@ -23,7 +23,8 @@ test('enrol prints a secret for the bridge of the folder, which its owner alone 
   expect(statSync(file).mode & 0o777).toBe(0o600);
   expect(open).toEqual(
     printed.map((each) => ({
-      ...{ secret: each?.secret, maker: 'enrol' },
+      secret: each?.secret,
+      maker: 'enrol',
       expires: expect.stringMatching(/^\d{4}-/),
     })),
   );

@@ -40,7 +40,11 @@ test('rules are added, listed with those for all projects, and revoked by their 
   const [, last] = (await run('list', '--json')).stdout.split('\n');
   const id = own.stdout.slice(0, 8);
   expect(JSON.parse(last ?? '')).toEqual({
-    ...{ id, scope: 'project', tool: 'command', pattern: 'npm *', decision: 'allow' },
+    id,
+    scope: 'project',
+    tool: 'command',
+    pattern: 'npm *',
+    decision: 'allow',
   });
   expect(await run('revoke', id)).toMatchObject({ code: 0, stderr: `Revoked: ${own.stdout}` });
   expect(rulesIn(files.project)).toEqual([]);

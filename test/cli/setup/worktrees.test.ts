@@ -8,8 +8,16 @@ import { newPlace } from '../drawbridge.ts';
 const ID = 'conv_00000000-0000-4000-8000-000000000000';
 
 const FACTS: WorktreeFacts = {
-  ...{ conversationId: ID, branch: 'drawbridge/x\u001b[2J', base: 'a'.repeat(40), prefix: '' },
-  ...{ objects: '/objects', uncommitted: false, links: [], notes: [], createdMs: 0, head: null },
+  conversationId: ID,
+  branch: 'drawbridge/x\u001b[2J',
+  base: 'a'.repeat(40),
+  prefix: '',
+  objects: '/objects',
+  uncommitted: false,
+  links: [],
+  notes: [],
+  createdMs: 0,
+  head: null,
 };
 
 test('worktrees are listed and removed', async () => {

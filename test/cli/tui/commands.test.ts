@@ -6,14 +6,23 @@ import { openWriter } from './open-writer.ts';
 
 const TIME = '2026-11-20T12:00:00Z';
 const SERVER = {
-  ...{ id: 'proc_1', conversationId: CONVERSATION_ID, command: 'npm run dev', folder: '.' },
-  ...{ running: true, started: TIME, lastLine: 'ready in 300 ms' },
+  id: 'proc_1',
+  conversationId: CONVERSATION_ID,
+  command: 'npm run dev',
+  folder: '.',
+  running: true,
+  started: TIME,
+  lastLine: 'ready in 300 ms',
 };
 const PROCESSES = `GET bridges/${BRIDGE_ID}/processes`;
 const CHILD_ID = 'conv_00000000-0000-4000-8000-000000090000';
 const BELOW_ID = 'conv_00000000-0000-4000-8000-000000100000';
 const AGENT = {
-  ...{ id: CONVERSATION_ID, title: 'Fix it', status: 'running', created: TIME, updated: TIME },
+  id: CONVERSATION_ID,
+  title: 'Fix it',
+  status: 'running',
+  created: TIME,
+  updated: TIME,
 };
 
 it('lists what runs in the background with its ports, its age and its last line', async () => {
@@ -27,7 +36,8 @@ it('lists what runs in the background with its ports, its age and its last line'
       title: 'What runs in the background',
       items: [
         {
-          ...{ value: 'proc_1', label: 'npm run dev' },
+          value: 'proc_1',
+          label: 'npm run dev',
           description: expect.stringMatching(
             /^port 3000 at http:\/\/127\.0\.0\.1:4711 · .* · ready in 300 ms$/,
           ),
@@ -38,9 +48,7 @@ it('lists what runs in the background with its ports, its age and its last line'
 });
 
 it('stops a process of the list', async () => {
-  const { api, desk, said } = await openWriter({
-    ...{ bridgeId: BRIDGE_ID, choice: ['proc_1', 'stop'] },
-  });
+  const { api, desk, said } = await openWriter({ bridgeId: BRIDGE_ID, choice: ['proc_1', 'stop'] });
   api.answers.set(PROCESSES, { items: [SERVER] });
   api.answers.set(`POST bridges/${BRIDGE_ID}/processes/proc_1/stop`, SERVER);
   await runCommand('/processes', desk());
@@ -49,7 +57,9 @@ it('stops a process of the list', async () => {
 
 it('opens the port that the person writes', async () => {
   const { api, desk, said, writer } = await openWriter({
-    ...{ bridgeId: BRIDGE_ID, choice: ['proc_1', 'open'], device: await newDevice() },
+    bridgeId: BRIDGE_ID,
+    choice: ['proc_1', 'open'],
+    device: await newDevice(),
   });
   api.answers.set(PROCESSES, { items: [SERVER] });
   await runCommand('/processes', desk());
@@ -81,7 +91,8 @@ it('shows subagents below their agent, at any depth, and follows or stops one', 
 
 it('has the conversation summarised by the model of its next message', async () => {
   const { api, desk, session, said } = await openWriter({
-    ...{ conversationId: CONVERSATION_ID, model: 'm' },
+    conversationId: CONVERSATION_ID,
+    model: 'm',
   });
   await runCommand('/compact', desk());
   expect(said).toEqual(['There is nothing to summarise yet.']);
@@ -91,14 +102,18 @@ it('has the conversation summarised by the model of its next message', async () 
   api.answers.set(line, {});
   await runCommand('/compact', desk()).catch(() => {});
   expect(api.requests.find((request) => request.line === line)?.body).toMatchObject({
-    ...{ model: 'm', stream: true },
+    model: 'm',
+    stream: true,
   });
 });
 
 function subagent(conversationId: string, status: string): object {
   const state = { type: 'explore', model: 'm', turnCount: 1, toolCallCount: 0 };
   return {
-    ...{ id: 'doc_001', type: 'tool_call', sequence: 1, content: null },
+    id: 'doc_001',
+    type: 'tool_call',
+    sequence: 1,
+    content: null,
     metadata: {
       toolName: 'task',
       arguments: { description: 'Look around' },
@@ -110,12 +125,26 @@ function subagent(conversationId: string, status: string): object {
 function viewOf(id: string, ...documents: object[]) {
   const metadata = { duration_ms: 0, toolCallCount: 1, turnCount: 1 };
   const response = {
-    ...{ id: RESPONSE_ID, conversationId: id, model: 'm', mode: 'agent', created: TIME },
-    ...{ status: 'completed', documents, usage: null, metadata },
+    id: RESPONSE_ID,
+    conversationId: id,
+    model: 'm',
+    mode: 'agent',
+    created: TIME,
+    status: 'completed',
+    documents,
+    usage: null,
+    metadata,
   };
   return {
-    ...{ id, title: 'A title', archived: false, created: TIME, bridgeId: null, messages: [] },
-    ...{ responses: [response], earlier: null, position: 0 },
+    id,
+    title: 'A title',
+    archived: false,
+    created: TIME,
+    bridgeId: null,
+    messages: [],
+    responses: [response],
+    earlier: null,
+    position: 0,
   };
 }
 
@@ -131,8 +160,13 @@ it('shows the changes that were made to files, and no others', async () => {
   ];
   const responses = [
     {
-      ...{ id: RESPONSE_ID, conversationId: CONVERSATION_ID, model: 'demo', created: TIME },
-      ...{ status: 'completed', metadata: {}, documents },
+      id: RESPONSE_ID,
+      conversationId: CONVERSATION_ID,
+      model: 'demo',
+      created: TIME,
+      status: 'completed',
+      metadata: {},
+      documents,
     },
   ];
   const view = { ...session.view, responses };

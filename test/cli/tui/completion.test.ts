@@ -47,7 +47,8 @@ it('quotes the name that needs it', async () => {
 
 it('makes the names of files harmless, and leaves out those that no mention can name', async () => {
   const files: FoundFile[] = ['b\x1b[2Jad.txt', 'quo"te', 'two\nlines'].map((path) => ({
-    ...{ path, type: 'file' },
+    path,
+    type: 'file',
   }));
   const { terminal } = openEditor({ findFiles: async () => files });
   type(terminal, '@b');
@@ -92,7 +93,9 @@ it('offers no argument that is written already: Enter runs the command', async (
   const { terminal, submitted } = openEditor({
     commands: [
       {
-        ...{ name: 'mode', help: 'Choose', takes: 'NAME' },
+        name: 'mode',
+        help: 'Choose',
+        takes: 'NAME',
         complete: async (prefix) =>
           ['ask', 'agent']
             .filter((name) => name.startsWith(prefix))
@@ -130,7 +133,9 @@ function openEditor(sources: Partial<CompletionSources>) {
   const submitted: string[] = [];
   editor.onSubmit = (text) => void submitted.push(text);
   const completion = newCompletion({
-    ...{ findFiles: async () => [], commands: [], skills: () => [] },
+    findFiles: async () => [],
+    commands: [],
+    skills: () => [],
     ...sources,
   });
   editor.setAutocompleteProvider(completion);

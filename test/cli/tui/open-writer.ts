@@ -90,8 +90,15 @@ export const POST = 'POST chat/completions';
 /** A message begins an empty conversation, which stays quiet. */
 function answerWithConversation(api: ScriptedApi, isPrivate: boolean): void {
   const view = {
-    ...{ id: CONVERSATION_ID, title: 'A title', archived: false, created: '2026-11-20T12:00:00Z' },
-    ...{ bridgeId: null, messages: [], responses: [], earlier: null, position: 0 },
+    id: CONVERSATION_ID,
+    title: 'A title',
+    archived: false,
+    created: '2026-11-20T12:00:00Z',
+    bridgeId: null,
+    messages: [],
+    responses: [],
+    earlier: null,
+    position: 0,
     ...(isPrivate && { privacy: { deleteAfterHours: 1 } }),
   };
   api.answers.set(`GET conversations/${CONVERSATION_ID}?limit=20`, view);

@@ -14,8 +14,12 @@ import { BRIDGE_ID, CONVERSATION_ID, RESPONSE_ID } from '../../client/sample-tap
 import { openWriter } from './open-writer.ts';
 
 const PROCESS = {
-  ...{ id: 'proc_1', conversationId: CONVERSATION_ID, command: 'npm run dev', folder: '.' },
-  ...{ running: true, started: '2026-11-20T12:00:00Z' },
+  id: 'proc_1',
+  conversationId: CONVERSATION_ID,
+  command: 'npm run dev',
+  folder: '.',
+  running: true,
+  started: '2026-11-20T12:00:00Z',
 };
 
 it('counts on the last line what runs in the background', async () => {
@@ -23,7 +27,10 @@ it('counts on the last line what runs in the background', async () => {
   const changed = newDeferred<void>();
   const processes = new ProcessCount(() => session, changed.resolve);
   const footer = new Footer({
-    ...{ session: () => session, around: new StatusSurroundings(), processes, paint: plain },
+    session: () => session,
+    around: new StatusSurroundings(),
+    processes,
+    paint: plain,
   });
   expect(footer.render(80)).toEqual(['agent · demo · /help: commands and keys']);
   const items = [PROCESS, { ...PROCESS, id: 'proc_2', running: false, end: 'exit code 0' }];
@@ -39,7 +46,10 @@ it('says on a narrow screen too that there is no sandbox', async () => {
   const around = new StatusSurroundings();
   around.bridge = { workspacePath: '/work/shop', confinement: { kind: 'none' } } as BridgeDetails;
   const footer = new Footer({
-    ...{ session: () => session, around, processes: { running: 0 }, paint: plain },
+    session: () => session,
+    around,
+    processes: { running: 0 },
+    paint: plain,
   });
   expect(footer.render(30)[0]).toMatch(/^agent · a-model · no sandbox/);
 });
@@ -57,7 +67,10 @@ it('says where the folder is, unless it is on this machine', async () => {
     const own = { bridgeId, stateDir: '/state' };
     const here = { view: undefined, chat: { ...session.chat, own } } as unknown as ChatSession;
     return new Footer({
-      ...{ session: () => here, around, processes: { running: 0 }, paint: plain },
+      session: () => here,
+      around,
+      processes: { running: 0 },
+      paint: plain,
     }).render(120)[0];
   };
   expect(lineFor(BRIDGE_ID)).toContain('shop · sandbox');
@@ -65,8 +78,12 @@ it('says where the folder is, unless it is on this machine', async () => {
 });
 
 const RUNNING = {
-  ...{ id: RESPONSE_ID, conversationId: CONVERSATION_ID, status: 'streaming', model: 'demo' },
-  ...{ created: new Date().toISOString(), metadata: {} },
+  id: RESPONSE_ID,
+  conversationId: CONVERSATION_ID,
+  status: 'streaming',
+  model: 'demo',
+  created: new Date().toISOString(),
+  metadata: {},
   documents: [
     {
       id: 'doc_001',

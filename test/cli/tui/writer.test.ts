@@ -65,12 +65,21 @@ it('sends no unknown command: it stays in the composer', async () => {
 it('sends a line that calls a skill of the machine, and offers those that a person may call', async () => {
   const { terminal, api, said, sent } = await openWriter({ bridgeId: 'bridge_1' });
   const skill = (name: string, callers: string) => ({
-    ...{ type: 'skill', name, description: `About ${name}`, path: name, callers },
+    type: 'skill',
+    name,
+    description: `About ${name}`,
+    path: name,
+    callers,
     origin: 'workspace',
   });
   api.answers.set('GET bridges/bridge_1', {
-    ...{ id: 'bridge_1', connected: true, tools: [], workspacePath: '/w', mcpServers: [] },
-    ...{ lastConnected: '2026-11-20T12:00:00Z', confinement: { kind: 'none', detail: '' } },
+    id: 'bridge_1',
+    connected: true,
+    tools: [],
+    workspacePath: '/w',
+    mcpServers: [],
+    lastConnected: '2026-11-20T12:00:00Z',
+    confinement: { kind: 'none', detail: '' },
     definitions: { modes: [], agents: [], leftOut: [] },
     skills: [skill('zip', 'anyone'), skill('zap', 'model'), skill('help', 'anyone')],
   });

@@ -34,7 +34,9 @@ async function start(answer: string | Answer | null, config: unknown = {}) {
   const run = async (day: number, more: NodeJS.ProcessEnv = {}, isTerminal = true) => {
     let screen = '';
     const hint = {
-      ...{ ownVersion: '1.9.3', isTerminal, now: new Date(TODAY + day * DAY) },
+      ownVersion: '1.9.3',
+      isTerminal,
+      now: new Date(TODAY + day * DAY),
       env: { ...env, npm_config_registry: registry, ...more },
       write: (text: string) => {
         screen += text;

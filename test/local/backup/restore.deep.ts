@@ -215,7 +215,8 @@ test('what a command has closed to its owner keeps no state from being saved', a
   if (isRoot) execFileSync('chown', ['-R', '1234:1234', dir, out]);
   if (isRoot) execFileSync('chmod', ['755', dirname(dir), out]);
   execFileSync(process.execPath, ['--input-type=module', '--eval', program], {
-    ...{ stdio: ['ignore', 'ignore', 'pipe'], cwd: '/' },
+    stdio: ['ignore', 'ignore', 'pipe'],
+    cwd: '/',
     ...(isRoot && { uid: 1234, gid: 1234 }),
   });
   const list = execFileSync('tar', ['-tf', join(out, 'backup.tar')], { encoding: 'utf8' });

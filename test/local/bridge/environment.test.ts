@@ -6,14 +6,30 @@ const MODELS = '[{"id": "fast", "baseUrl": "https://fast.test/v1", "keyName": "J
 
 test('a bridge gets what programs need, and nothing that was not named', () => {
   const useful = {
-    ...{ PATH: '/bin', HOME: '/home/me', LC_TIME: 'C', TERM: 'xterm', XDG_STATE_HOME: '/state' },
-    ...{ SSH_AUTH_SOCK: '/agent', NVM_DIR: '/nvm', HTTPS_PROXY: 'http://proxy' },
-    ...{ TERM_PROGRAM: 'vscode', GEMINI_CLI_IDE_SERVER_PORT: '1', GEMINI_CLI_IDE_AUTH_TOKEN: 'x' },
-    ...{ QWEN_CODE_IDE_WORKSPACE_PATH: '/a', QWEN_HOME: '/qwen', DRAWBRIDGE_IDE_PORT: '1' },
+    PATH: '/bin',
+    HOME: '/home/me',
+    LC_TIME: 'C',
+    TERM: 'xterm',
+    XDG_STATE_HOME: '/state',
+    SSH_AUTH_SOCK: '/agent',
+    NVM_DIR: '/nvm',
+    HTTPS_PROXY: 'http://proxy',
+    TERM_PROGRAM: 'vscode',
+    GEMINI_CLI_IDE_SERVER_PORT: '1',
+    GEMINI_CLI_IDE_AUTH_TOKEN: 'x',
+    QWEN_CODE_IDE_WORKSPACE_PATH: '/a',
+    QWEN_HOME: '/qwen',
+    DRAWBRIDGE_IDE_PORT: '1',
   };
   const secrets = {
-    ...{ OPENAI_API_KEY: 'a', GROQ_API_KEY: 'b', MODELS, AUTH_SECRET: 'c', DRAWBRIDGE_TOKEN: 'd' },
-    ...{ GITHUB_TOKEN: 'e', DATABASE_URL: 'postgres://me:password@db', npm_config__auth: 'f' },
+    OPENAI_API_KEY: 'a',
+    GROQ_API_KEY: 'b',
+    MODELS,
+    AUTH_SECRET: 'c',
+    DRAWBRIDGE_TOKEN: 'd',
+    GITHUB_TOKEN: 'e',
+    DATABASE_URL: 'postgres://me:password@db',
+    npm_config__auth: 'f',
   };
   expect(bridgeEnvironment({ ...useful, ...secrets })).toEqual(useful);
 });
@@ -22,7 +38,9 @@ test('the owner can name more', () => {
   const own = { DATABASE_URL: 'db', AWS_PROFILE: 'work', OTHER: 'x' };
   const DRAWBRIDGE_PASS_ENV = 'DATABASE_URL, AWS_PROFILE';
   expect(bridgeEnvironment({ ...own, DRAWBRIDGE_PASS_ENV })).toEqual({
-    ...{ DATABASE_URL: 'db', AWS_PROFILE: 'work', DRAWBRIDGE_PASS_ENV },
+    DATABASE_URL: 'db',
+    AWS_PROFILE: 'work',
+    DRAWBRIDGE_PASS_ENV,
   });
 });
 

@@ -66,13 +66,14 @@ function newHost(program: string, onRestart: (death: string) => void): BridgeHos
 }
 
 const BRIDGE = {
-  ...{
-    url: 'http://127.0.0.1:1',
-    token: '',
-    machineId: 'device_a',
-    machineDir: '/nowhere',
-    bridgeId: 'bridge',
-    environment: {},
-  },
-  ...{ asksAtTerminal: false, workspaceDir: '/', stateDir: '/', logFile: '/' },
+  url: 'http://127.0.0.1:1',
+  token: '',
+  machineId: 'device_a',
+  machineDir: '/nowhere',
+  bridgeId: 'bridge',
+  environment: {},
+  asksAtTerminal: false,
+  workspaceDir: '/',
+  stateDir: '/',
+  logFile: '/',
 };

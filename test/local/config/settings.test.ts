@@ -30,7 +30,9 @@ describe('the model of config.json', () => {
   const THEIR_GPT = { ...THEIRS, OPENAI_MODEL: 'gpt' };
   const THEIR_TABLE = { MODELS: '[{"id":"theirs"}]', OPENAI_API_KEY: 'k' };
   const of = (OPENAI_MODEL: string, OPENAI_API_KEY: string) => ({
-    ...{ OPENAI_BASE_URL: OPENAI, OPENAI_API_KEY, OPENAI_MODEL },
+    OPENAI_BASE_URL: OPENAI,
+    OPENAI_API_KEY,
+    OPENAI_MODEL,
   });
   const THERE = { OPENAI_BASE_URL: OLLAMA };
   const DEMO = { model: 'demo' };
@@ -69,8 +71,11 @@ describe('the model of config.json', () => {
 test('settings of the server become variables of the Worker, below the environment', async () => {
   const { env } = newConfig({
     server: {
-      ...{ allowedOrigins: ['https://a.test', 'https://b.test'], requestsPerMinute: 0 },
-      ...{ webhookOrigins: ['http://127.0.0.1:9000'], maxTurns: 300, runsPerMinute: 5 },
+      allowedOrigins: ['https://a.test', 'https://b.test'],
+      requestsPerMinute: 0,
+      webhookOrigins: ['http://127.0.0.1:9000'],
+      maxTurns: 300,
+      runsPerMinute: 5,
       textOnlyModels: ['a', 'b'],
       promptBlocks: [{ change: 'omit', block: 'asking' }],
     },
@@ -100,7 +105,10 @@ describe('the model for vectors', () => {
   const OTHER = { id: 'w', roles: ['embed'], baseUrl: OPENAI };
   const EMBED = { id: 'v', roles: ['embed'] };
   const keyed = (baseUrl: string) => ({
-    ...{ baseUrl, model: 'v', isPrivate: false, readKey: expect.any(Function) },
+    baseUrl,
+    model: 'v',
+    isPrivate: false,
+    readKey: expect.any(Function),
   });
 
   test.each<[string, unknown, unknown]>([
@@ -125,8 +133,10 @@ describe('the model for vectors', () => {
 describe('the order of places', () => {
   const config = { mode: 'plan', preset: 'ask', updateHint: false, server: { port: 1 } };
   const variables = {
-    ...{ DRAWBRIDGE_MODE: 'ask', DRAWBRIDGE_PRESET: 'read-only' },
-    ...{ DRAWBRIDGE_PORT: '2', DRAWBRIDGE_UPDATE_HINT: '1' },
+    DRAWBRIDGE_MODE: 'ask',
+    DRAWBRIDGE_PRESET: 'read-only',
+    DRAWBRIDGE_PORT: '2',
+    DRAWBRIDGE_UPDATE_HINT: '1',
   };
   const flags = { mode: 'debug', preset: 'trusted', port: 3 } as const;
 

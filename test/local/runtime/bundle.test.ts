@@ -96,7 +96,9 @@ function newClone() {
   writeFileSync(words, wordsOf('one'));
   const cache = join(root, '.build', 'worker');
   return {
-    ...{ root, words, cache },
+    root,
+    words,
+    cache,
     builds: () => readdirSync(cache).map((name) => join(cache, name, 'worker.js')),
     place: async () => {
       const outfile = join(temporaryFolder(), 'worker.js');

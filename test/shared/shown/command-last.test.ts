@@ -20,8 +20,14 @@ const PIECES = [
 
 function proposal(command: string, folder = 'src'): Proposal {
   return {
-    ...{ kind: 'command', tool: 'run_terminal_cmd', command, folder },
-    ...{ permissions: ['network'], background: true, timeLimitMs: 1_000, confinement: 'none' },
+    kind: 'command',
+    tool: 'run_terminal_cmd',
+    command,
+    folder,
+    permissions: ['network'],
+    background: true,
+    timeLimitMs: 1_000,
+    confinement: 'none',
   };
 }
 

@@ -19,8 +19,12 @@ it('an argument cannot look like another one', () => {
 });
 
 const EDIT = {
-  ...{ kind: 'edit', tool: 'str_replace', path: 'a\u202e.txt', operation: 'edit' },
-  ...{ beforeHash: 'b', afterHash: 'c' },
+  kind: 'edit',
+  tool: 'str_replace',
+  path: 'a\u202e.txt',
+  operation: 'edit',
+  beforeHash: 'b',
+  afterHash: 'c',
   diff: [
     { oldString: 'x', newString: 'y\r', startLine: 2, endLine: 2 },
     { oldString: '', newString: '\n  lines 9 to 9:', startLine: 7, endLine: 7 },
@@ -39,7 +43,10 @@ it.each<[string, Proposal, string[]]>([
   [
     'a new file shows its lines',
     {
-      ...{ ...EDIT, path: 'b', operation: 'create', beforeHash: null },
+      ...EDIT,
+      path: 'b',
+      operation: 'create',
+      beforeHash: null,
       diff: [{ oldString: '', newString: 'x\ny', startLine: 1, endLine: 2 }],
     },
     ['  create: b', '    + x', '    + y'],
@@ -65,11 +72,13 @@ it.each<[string, Proposal, string[]]>([
   [
     'a command shows each host that it may reach',
     {
-      ...{ kind: 'command', tool: 'run', command: 'a', folder: '.', background: false },
-      ...{
-        permissions: ['git_write', 'network:a.test:8443', 'network:pypi.org'],
-        timeLimitMs: null,
-      },
+      kind: 'command',
+      tool: 'run',
+      command: 'a',
+      folder: '.',
+      background: false,
+      permissions: ['git_write', 'network:a.test:8443', 'network:pypi.org'],
+      timeLimitMs: null,
       confinement: 'bubblewrap',
     },
     [
@@ -81,8 +90,13 @@ it.each<[string, Proposal, string[]]>([
   [
     'a command shows where and how it runs',
     {
-      ...{ kind: 'command', tool: 'run', command: 'a\n  folder: b', folder: 'src' },
-      ...{ permissions: ['all', 'network'], background: false, timeLimitMs: 1_000 },
+      kind: 'command',
+      tool: 'run',
+      command: 'a\n  folder: b',
+      folder: 'src',
+      permissions: ['all', 'network'],
+      background: false,
+      timeLimitMs: 1_000,
       confinement: 'none',
     },
     [
@@ -98,8 +112,14 @@ it.each<[string, Proposal, string[]]>([
   [
     'a command in the background says that nothing ends it',
     {
-      ...{ kind: 'command', tool: 'run', command: 'a', folder: '.', permissions: [] },
-      ...{ background: true, timeLimitMs: null, confinement: 'bubblewrap' },
+      kind: 'command',
+      tool: 'run',
+      command: 'a',
+      folder: '.',
+      permissions: [],
+      background: true,
+      timeLimitMs: null,
+      confinement: 'bubblewrap',
     },
     [
       ...['  command: a', '  folder: .', '  permissions: none'],
@@ -138,12 +158,23 @@ it.each([
 });
 
 const COMMAND: Proposal = {
-  ...{ kind: 'command', tool: 'run_terminal_cmd', command: 'cd a && rm *.b', folder: '.' },
-  ...{ permissions: ['network'], background: false, timeLimitMs: 1, confinement: 'bubblewrap' },
+  kind: 'command',
+  tool: 'run_terminal_cmd',
+  command: 'cd a && rm *.b',
+  folder: '.',
+  permissions: ['network'],
+  background: false,
+  timeLimitMs: 1,
+  confinement: 'bubblewrap',
 };
 const NEW_FILE: Proposal = {
-  ...{ kind: 'edit', tool: 'write', path: 'a*', operation: 'create', diff: [] },
-  ...{ beforeHash: null, afterHash: null },
+  kind: 'edit',
+  tool: 'write',
+  path: 'a*',
+  operation: 'create',
+  diff: [],
+  beforeHash: null,
+  afterHash: null,
 };
 const PAGE: Proposal = { kind: 'call', tool: 'web_fetch', arguments: { site: 'a.test', url: '' } };
 

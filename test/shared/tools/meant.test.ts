@@ -60,8 +60,10 @@ it.for<[tool: string, args: Args, meant: Args]>([
   [
     'read_file',
     {
-      ...{ target_file: 'a', should_read_entire_file: false },
-      ...{ start_line_one_indexed: '3', end_line_one_indexed_inclusive: '10' },
+      target_file: 'a',
+      should_read_entire_file: false,
+      start_line_one_indexed: '3',
+      end_line_one_indexed_inclusive: '10',
     },
     { target_file: 'a', offset: 3, limit: 8 },
   ],
@@ -73,8 +75,10 @@ it.for<[tool: string, args: Args, meant: Args]>([
   [
     'read_file',
     {
-      ...{ target_file: 'a', should_read_entire_file: 'true' },
-      ...{ start_line_one_indexed: 1, end_line_one_indexed_inclusive: 2 },
+      target_file: 'a',
+      should_read_entire_file: 'true',
+      start_line_one_indexed: 1,
+      end_line_one_indexed_inclusive: 2,
     },
     { target_file: 'a' },
   ],

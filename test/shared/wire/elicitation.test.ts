@@ -11,7 +11,11 @@ const bags: FormField = { type: 'integer', name: 'bags', required: false, maximu
 const meal: FormField = { type: 'boolean', name: 'meal', required: false };
 const seat: FormField = { type: 'choice', name: 'seat', required: true, options: OPTIONS };
 const seats: FormField = {
-  ...{ type: 'choices', name: 'seats', required: true, options: OPTIONS, minItems: 1 },
+  type: 'choices',
+  name: 'seats',
+  required: true,
+  options: OPTIONS,
+  minItems: 1,
 };
 
 describe('a field', () => {

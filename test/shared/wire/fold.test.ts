@@ -46,7 +46,11 @@ function generate(random: () => number): StreamEvent[] {
   }
   const metadata = { duration_ms: 1, toolCallCount: 0, turnCount: 4 };
   events.push({
-    ...{ type: 'done', responseId: RESPONSE.id, status: 'completed', usage: null, metadata },
+    type: 'done',
+    responseId: RESPONSE.id,
+    status: 'completed',
+    usage: null,
+    metadata,
   });
   return events;
 }

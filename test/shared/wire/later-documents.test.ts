@@ -15,14 +15,26 @@ const LATER = {
 };
 const TEXT = { id: 'doc_002', type: 'text', sequence: 2, content: 'So.', metadata: {} };
 const RESPONSE = {
-  ...{ id: responseIdOf(conversationId, 1), conversationId, model: 'm', mode: 'agent' },
-  ...{ created: '2026-11-20T12:00:00Z', status: 'streaming', usage: null },
+  id: responseIdOf(conversationId, 1),
+  conversationId,
+  model: 'm',
+  mode: 'agent',
+  created: '2026-11-20T12:00:00Z',
+  status: 'streaming',
+  usage: null,
   documents: [LATER, TEXT],
   metadata: { duration_ms: 1, toolCallCount: 0, turnCount: 1 },
 };
 const VIEW = {
-  ...{ id: conversationId, title: 'T', archived: false, created: RESPONSE.created },
-  ...{ bridgeId: null, messages: [], responses: [RESPONSE], earlier: null, position: 12 },
+  id: conversationId,
+  title: 'T',
+  archived: false,
+  created: RESPONSE.created,
+  bridgeId: null,
+  messages: [],
+  responses: [RESPONSE],
+  earlier: null,
+  position: 12,
 };
 
 it('a snapshot keeps a document of a type that a later version has, and all around it', () => {

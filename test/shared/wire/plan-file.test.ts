@@ -62,7 +62,8 @@ Text.\r
     expect(parsePlanFile(text)).toEqual({
       ok: true,
       plan: {
-        ...{ title: 'Auth middleware', overview: 'Checks tokens everywhere.' },
+        title: 'Auth middleware',
+        overview: 'Checks tokens everywhere.',
         content: '# Auth\nText.',
         todos: [
           { id: 'make', content: 'Make it', status: 'completed', dependencies: [] },

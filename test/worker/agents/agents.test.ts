@@ -14,7 +14,8 @@ it('an agent works without any client, and is listed with its present status', a
   const bridge = await connectBridge({ account });
   const model = holdModel();
   const { id, status, result } = await create(account, {
-    ...{ bridgeId: bridge.bridgeId, workspace: 'in_place' },
+    bridgeId: bridge.bridgeId,
+    workspace: 'in_place',
   });
   expect({ status, result }).toEqual({ status: 'running', result: null });
   (await model.next()).answer({ calls: [runCommand('make')] });

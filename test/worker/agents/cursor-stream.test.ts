@@ -39,7 +39,8 @@ it('streams each event of a run in Cursor’s shape', async () => {
     {
       event: 'interaction_update',
       data: {
-        ...{ type: 'tool-call-completed', ...ids },
+        type: 'tool-call-completed',
+        ...ids,
         toolCall: { ...toolCall, result: { status: 'success', value } },
       },
     },

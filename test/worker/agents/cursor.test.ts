@@ -13,7 +13,9 @@ it('an agent is created, read, gets a run and is archived in Cursor’s shapes',
   const { agent, run } = await cursor(account, 'POST', '', body);
   expect(agent).toEqual({
     id: expect.stringMatching(/^bc-[0-9a-f-]{36}$/),
-    ...{ name: 'Night', status: 'ACTIVE', env: { type: 'machine' } },
+    name: 'Night',
+    status: 'ACTIVE',
+    env: { type: 'machine' },
     url: expect.stringContaining('/api/v1/agents/conv_'),
     createdAt: expect.any(String),
     updatedAt: expect.any(String),
@@ -23,7 +25,9 @@ it('an agent is created, read, gets a run and is archived in Cursor’s shapes',
   const ours = agent.id.replace('bc-', 'conv_');
   await untilStatus(account, ours, 'completed');
   expect(await cursor(account, 'GET', `/${agent.id}/runs/${run.id}`)).toMatchObject({
-    ...{ status: 'FINISHED', result: 'Done.', durationMs: expect.any(Number) },
+    status: 'FINISHED',
+    result: 'Done.',
+    durationMs: expect.any(Number),
   });
   const more = await cursor(account, 'POST', `/${agent.id}/runs`, { prompt: { text: 'More' } });
   await untilStatus(account, ours, 'completed');

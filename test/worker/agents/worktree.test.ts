@@ -24,14 +24,19 @@ const OPENED = {
   path: '/state/w',
 };
 const CLOSED = {
-  ...{ branch: 'drawbridge/1', head: 'c'.repeat(40), committed: true, omitted: 0, diff: '+one\n' },
+  branch: 'drawbridge/1',
+  head: 'c'.repeat(40),
+  committed: true,
+  omitted: 0,
+  diff: '+one\n',
   files: [{ path: 'a.ts', status: 'modified', added: 1, removed: 0 }],
 };
 
 it('a run opens a worktree, works there and closes it; the model sees neither call', async () => {
   const { account, bridge, model, id } = await begin(WISHES);
   expect(shapeOf(await open(bridge))).toEqual({
-    ...{ tool: 'open_worktree', mode: 'agent' },
+    tool: 'open_worktree',
+    mode: 'agent',
     arguments: { branch: 'fix', base: 'main' },
   });
   const first = await model.next();
@@ -47,7 +52,8 @@ it('a run opens a worktree, works there and closes it; the model sees neither ca
   expect(second.request.messages.slice(0, 3)).toEqual(first.request.messages);
   second.answer({ text: 'Done.' });
   expect(shapeOf(await close(bridge))).toEqual({
-    ...{ tool: 'close_worktree', mode: 'agent' },
+    tool: 'close_worktree',
+    mode: 'agent',
     arguments: { commit: true, message: 'Fix it' },
   });
   const done = await untilStatus(account, id, 'completed');
@@ -176,7 +182,8 @@ it.each(['stopped', 'failed'] as const)(
     } else await post(account, `/${id}/stop`);
     const closing = await bridge.nextCall();
     expect(shapeOf(closing)).toEqual({
-      ...{ tool: 'close_worktree', mode: 'agent' },
+      tool: 'close_worktree',
+      mode: 'agent',
       arguments: { commit: false },
     });
     const status = how === 'failed' ? 'error' : 'cancelled';
@@ -269,9 +276,7 @@ it('the fork of a fork restores files in the worktree of the agent', async () =>
   const copy = await fork(id, 2, {});
   const restored = await fork(copy, 1, { files: 'restore' });
   const undoing = await bridge.nextCall();
-  expect(undoing).toMatchObject({
-    ...{ tool: 'undo_changes', conversationId: restored, worktree: id },
-  });
+  expect(undoing).toMatchObject({ tool: 'undo_changes', conversationId: restored, worktree: id });
   bridge.succeed(undoing.callId, 'Took back.');
 });
 

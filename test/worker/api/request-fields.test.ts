@@ -193,8 +193,13 @@ it('documents: "plain" puts metadata beside the id, and a result as its text', a
   expect((await answer).documents).toEqual([
     { id: 'doc_001', type: 'text', content: 'So:', format: 'markdown' },
     {
-      ...{ id: 'doc_002', type: 'tool_call', toolName: 'read_file', toolCallId: callId },
-      ...{ arguments: { target_file: 'a.ts' }, result: 'text', status: 'success' },
+      id: 'doc_002',
+      type: 'tool_call',
+      toolName: 'read_file',
+      toolCallId: callId,
+      arguments: { target_file: 'a.ts' },
+      result: 'text',
+      status: 'success',
       duration_ms: expect.any(Number),
     },
     { id: 'doc_003', type: 'text', content: 'Ok.', format: 'markdown' },

@@ -91,7 +91,8 @@ async function startSearching() {
   (await model.next()).answer({ text: 'Found it.' });
   const search = await bridge.nextCall();
   expect(search).toMatchObject({
-    ...{ tool: 'grep', mode: 'debug' },
+    tool: 'grep',
+    mode: 'debug',
     arguments: { pattern: 'DRAWBRIDGE-DEBUG', path: 'a.py' },
   });
   return { ...asked, model, bridge, search };

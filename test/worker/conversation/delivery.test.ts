@@ -145,7 +145,10 @@ it('a message that steers is sent to the model before its next request, and the 
   const view = await readView(conversationId);
   expect(view.responses).toHaveLength(1);
   expect(view.messages[1]).toMatchObject({
-    ...{ responseId, device: 'phone', steers: true, afterSequence: 1 },
+    responseId,
+    device: 'phone',
+    steers: true,
+    afterSequence: 1,
   });
 });
 
@@ -233,7 +236,9 @@ it('a message that steers is sent once where its request is repeated with its ke
   const { model, reader, responseId, conversationId, reply } = await startAnswer();
   const body = {
     messages: [{ role: 'user', content: 'more' }],
-    ...{ conversationId, delivery: 'steer', stream: true },
+    conversationId,
+    delivery: 'steer',
+    stream: true,
   };
   const headers = { 'idempotency-key': crypto.randomUUID() };
   for (const _ of [1, 2]) {
@@ -279,7 +284,8 @@ it('a message that waits can say something else, and everyone sees it', async ()
 it('a message that waits cannot say something else once it is answered, and not by anyone else', async () => {
   const { reader, responseId, reply } = await startAnswer();
   expect(await errorOf(await edit(responseId, 'x'))).toMatchObject({
-    ...{ status: 409, code: 'ALREADY_STARTED' },
+    status: 409,
+    code: 'ALREADY_STARTED',
   });
   expect((await edit(responseId, 'x', 'eve')).status).toBe(404);
   expect((await edit(responseId, ' ')).status).toBe(400);
@@ -297,7 +303,8 @@ it('a message that waits cannot outgrow a request with what was sent beside it, 
   const sent = await call('chat/completions', { body });
   const responseId = sent.headers.get('drawbridge-response-id') ?? '';
   expect(await errorOf(await edit(responseId, '語'.repeat(200_000)))).toMatchObject({
-    ...{ status: 413, code: 'PAYLOAD_TOO_LARGE' },
+    status: 413,
+    code: 'PAYLOAD_TOO_LARGE',
   });
   const view = await readView(conversationId);
   expect(view.messages.map(({ content }) => content)).toEqual(['go', 'short']);

@@ -234,7 +234,9 @@ it('plan mode is the mode of chat/plan, whatever the request names, and keeps wh
   const requests = scriptModel((_, turn) => (turn === 0 ? { calls: [PLAN] } : { text: 'So.' }));
   const { bridgeId } = await connectBridge();
   const body = {
-    ...{ messages: [{ role: 'user', content: 'x' }], mode: 'agent', bridgeId },
+    messages: [{ role: 'user', content: 'x' }],
+    mode: 'agent',
+    bridgeId,
     tools: ['codebase_search', 'read_file', 'edit_file', 'grep'],
   };
   const response: ChatResponse = await (await call('chat/plan', { body })).json();

@@ -35,7 +35,9 @@ it('of another dialect goes on with a tool loop, without what the first model th
   configure({
     MODELS: [
       {
-        ...{ id: 'claude', dialect: 'anthropic', baseUrl: 'http://claude.test/v1' },
+        id: 'claude',
+        dialect: 'anthropic',
+        baseUrl: 'http://claude.test/v1',
         fallbacks: ['gpt', 'main'],
       },
       { id: 'gpt', dialect: 'responses', baseUrl: 'http://gpt.test/v1' },

@@ -263,7 +263,8 @@ describe('what a message that steers mentions', () => {
       const shown = [{ name: 'src/a.ts' }, { name: 'gone.ts', reason: 'It is gone.' }];
       expect(events).toContainEqual(
         expect.objectContaining({
-          ...{ type: 'attached', responseId },
+          type: 'attached',
+          responseId,
           attachments: shown.map((one) => expect.objectContaining(one)),
         }),
       );

@@ -87,7 +87,8 @@ async function twoAnswers(account = newAccount()): Promise<Answered> {
   await chat('second', { account, conversationId });
   const path = `conversations/${conversationId}/forks`;
   return {
-    ...{ bridge, conversationId },
+    bridge,
+    conversationId,
     fork: (body, headers = {}) =>
       call(path, { account, body: { responseId: id, ...body }, headers }),
     listed: async () => {

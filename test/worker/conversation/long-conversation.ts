@@ -46,14 +46,15 @@ export class ConversationWriter {
     this.#store = new ConversationStore(sql);
     this.#conversationId = conversationId;
     this.#store.create({
-      ...{ id: conversationId, owner: account, bridge: null, created: CREATED },
-      ...{
-        title: 'Long',
-        archived: false,
-        ephemeral: false,
-        deleteAfterHours: null,
-        titleAttempts: null,
-      },
+      id: conversationId,
+      owner: account,
+      bridge: null,
+      created: CREATED,
+      title: 'Long',
+      archived: false,
+      ephemeral: false,
+      deleteAfterHours: null,
+      titleAttempts: null,
     });
     this.tape = new Tape(this.#store, false);
   }
@@ -62,8 +63,13 @@ export class ConversationWriter {
     const message = { responseId: this.idOf(ordinal), content, created: CREATED, device: 'laptop' };
     const [said] = this.record({ type: 'message', message });
     this.#store.runs.insertRun({
-      ...{ ordinal, status: 'queued', first: said?.start ?? 0, started: null },
-      ...{ request: requestOf(content), machine: null, firstTurn: null },
+      ordinal,
+      status: 'queued',
+      first: said?.start ?? 0,
+      started: null,
+      request: requestOf(content),
+      machine: null,
+      firstTurn: null,
     });
   }
 
@@ -83,8 +89,11 @@ export class ConversationWriter {
 
   start(ordinal: number): void {
     const response = {
-      ...{ id: this.idOf(ordinal), conversationId: this.#conversationId },
-      ...{ model: 'scripted', mode: 'agent' as const, created: CREATED },
+      id: this.idOf(ordinal),
+      conversationId: this.#conversationId,
+      model: 'scripted',
+      mode: 'agent' as const,
+      created: CREATED,
     };
     const [begun] = this.record({ type: 'response_start', response });
     const started = { started: begun?.start ?? 0, machine: null, firstTurn: this.#turns + 1 };
@@ -100,8 +109,14 @@ export class ConversationWriter {
       { type: 'document_end', documentId },
     );
     this.#store.runs.turns.insertTurn({
-      ...{ number: ++this.#turns, run: ordinal, text, reasoning: null, calls: [] },
-      ...{ usage: null, lastSequence: sequence, atMs: Date.parse(CREATED) },
+      number: ++this.#turns,
+      run: ordinal,
+      text,
+      reasoning: null,
+      calls: [],
+      usage: null,
+      lastSequence: sequence,
+      atMs: Date.parse(CREATED),
     });
   }
 

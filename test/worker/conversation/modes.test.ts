@@ -18,12 +18,19 @@ import {
 import { holdModel, readFile, runCommand } from './held-model.ts';
 
 const REVIEW: ModeDefinition = {
-  ...{ name: 'review', base: 'ask', path: '.drawbridge/modes/review.md' },
-  ...{ text: 'Look for <b> holes.', tools: ['read_file', 'switch_mode'], model: 'large' },
+  name: 'review',
+  base: 'ask',
+  path: '.drawbridge/modes/review.md',
+  text: 'Look for <b> holes.',
+  tools: ['read_file', 'switch_mode'],
+  model: 'large',
 };
 
 const SHORT: ModeDefinition = {
-  ...{ name: 'short', base: 'agent', path: '.drawbridge/modes/short.md', text: 'Be short.' },
+  name: 'short',
+  base: 'agent',
+  path: '.drawbridge/modes/short.md',
+  text: 'Be short.',
 };
 
 it('a mode of the workspace narrows its base mode, and is sent as text of the workspace', async () => {
@@ -79,7 +86,8 @@ it('a mode of the workspace that no one defines is refused before anything is st
   );
   const refused = await errorOf(await ask('x', { bridgeId, mode: 'long' }));
   expect(refused).toEqual({
-    ...{ status: 400, code: 'UNKNOWN_MODE' },
+    status: 400,
+    code: 'UNKNOWN_MODE',
     message: 'mode: there is no mode long here: use one of agent, plan, ask, debug, short',
     details: { modes: ['agent', 'plan', 'ask', 'debug', 'short'] },
   });
@@ -132,7 +140,8 @@ it('a mode of the workspace stays with its waiting run when it starts', async ()
 it('switch_mode goes on in the new mode from the next turn on, once the person agrees', async () => {
   const { model, reader, conversationId, responseId, bridge, request } = await startSwitching();
   expect(await readResponse(responseId)).toMatchObject({
-    ...{ status: 'waiting', mode: 'plan' },
+    status: 'waiting',
+    mode: 'plan',
     documents: [{ type: 'clarification', content: 'You want it made.' }, {}, {}],
   });
   expect(await accept(conversationId)).toBe(200);

@@ -23,7 +23,10 @@ it('opening a conversation shows its newest exchanges, and the ones before them 
   expect(parts.flatMap(questionsIn)).toEqual(numbered('Question', 1, 120));
   const before = responseIdOf(long.conversationId, 1);
   expect(await open(long, `before=${before}`)).toMatchObject({
-    ...{ title: 'Long', messages: [], responses: [], earlier: null },
+    title: 'Long',
+    messages: [],
+    responses: [],
+    earlier: null,
   });
 });
 

@@ -21,8 +21,14 @@ it('the newest words come last, and no more views are read than it takes', () =>
 function viewOf(ordinal: number): ConversationView {
   const created = '2026-11-20T12:00:00.000Z';
   return {
-    ...{ id: ID, title: 'T', archived: false, created, bridgeId: null },
+    id: ID,
+    title: 'T',
+    archived: false,
+    created,
+    bridgeId: null,
     messages: [{ responseId: responseIdOf(ID, ordinal), content: `said ${ordinal}`, created }],
-    ...{ responses: [], earlier: null, position: 0 },
+    responses: [],
+    earlier: null,
+    position: 0,
   };
 }

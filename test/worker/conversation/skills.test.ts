@@ -124,8 +124,12 @@ async function skilled(skills: readonly Skill[], answer?: Parameters<typeof conv
 function skillOf(more: Partial<Skill> & Pick<Skill, 'name'>): Skill {
   const path = `.agents/skills/${more.name}/SKILL.md`;
   return {
-    ...{ type: 'skill', description: `About ${more.name}`, path, origin: 'workspace' },
-    ...{ callers: 'anyone', ...more },
+    type: 'skill',
+    description: `About ${more.name}`,
+    path,
+    origin: 'workspace',
+    callers: 'anyone',
+    ...more,
   };
 }
 

@@ -10,12 +10,19 @@ import { conversationObject, untilCompleted } from './conversing.ts';
 import { readFile, runCommand } from './held-model.ts';
 
 const AGENTS: RuleFile = {
-  ...{ path: 'AGENTS.md', origin: 'workspace', kind: 'always', folder: '.' },
+  path: 'AGENTS.md',
+  origin: 'workspace',
+  kind: 'always',
+  folder: '.',
   text: 'Use tabs.',
 };
 const TYPES: RuleFile = {
-  ...{ path: '.cursor/rules/ts.mdc', origin: 'workspace', kind: 'glob', folder: '.' },
-  ...{ globs: ['*.ts'], text: 'No any.' },
+  path: '.cursor/rules/ts.mdc',
+  origin: 'workspace',
+  kind: 'glob',
+  folder: '.',
+  globs: ['*.ts'],
+  text: 'No any.',
 };
 
 const PLAN = {
@@ -27,7 +34,9 @@ const PLAN = {
 
 const EDITED = {
   version: 1,
-  ...{ title: 'Tabs first', overview: PLAN.overview, content: 'Also `c.ts`.' },
+  title: 'Tabs first',
+  overview: PLAN.overview,
+  content: 'Also `c.ts`.',
   todos: [{ id: 'tabs', content: 'Replace them all', dependencies: [] }],
 };
 

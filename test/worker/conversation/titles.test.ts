@@ -69,7 +69,9 @@ it('a title that is being made keeps no one waiting, and gives way to a title th
   (await model.next()).answer({ text: 'Also done.' });
   expect((await second.reader.toEnd()).at(-1)?.event).toMatchObject({ status: 'completed' });
   await call(`conversations/${conversationId}`, {
-    ...{ method: 'PATCH', account, body: { title: 'Mine' } },
+    method: 'PATCH',
+    account,
+    body: { title: 'Mine' },
   });
   naming.answer({ text: 'Theirs' });
   await runDurableObjectAlarm(conversationObject(conversationId));

@@ -12,14 +12,24 @@ const CREATED = '2026-11-20T12:34:56.000Z';
 
 it('puts a message that steered the answer where the model learned of it', async () => {
   const at = (sequence: number): Document => ({
-    ...{ id: `doc_00${sequence}`, type: 'text', sequence },
-    ...{ content: `Text ${sequence}.`, metadata: {} },
+    id: `doc_00${sequence}`,
+    type: 'text',
+    sequence,
+    content: `Text ${sequence}.`,
+    metadata: {},
   });
   const said = (content: string, more: object) => ({
-    ...{ responseId: RESPONSE, content, created: CREATED, ...more },
+    responseId: RESPONSE,
+    content,
+    created: CREATED,
+    ...more,
   });
   const page = await pageOf({
-    ...{ id: CONVERSATION, title: 'T', archived: false, created: CREATED, bridgeId: null },
+    id: CONVERSATION,
+    title: 'T',
+    archived: false,
+    created: CREATED,
+    bridgeId: null,
     messages: [
       said('Asked.', {}),
       said('Late.', { steers: true }),
@@ -28,8 +38,13 @@ it('puts a message that steered the answer where the model learned of it', async
     ],
     responses: [
       {
-        ...{ id: RESPONSE, conversationId: CONVERSATION, model: 'm', mode: 'agent' },
-        ...{ created: CREATED, status: 'completed', usage: null },
+        id: RESPONSE,
+        conversationId: CONVERSATION,
+        model: 'm',
+        mode: 'agent',
+        created: CREATED,
+        status: 'completed',
+        usage: null,
         documents: [at(1), at(3)],
         metadata: { duration_ms: 1, toolCallCount: 0, turnCount: 1 },
       },

@@ -55,13 +55,24 @@ it('has a line for each step of a run, with the trace id of its request and no c
     { ...info, event: 'run_started', ...ids, model: 'scripted' },
     { ...info, event: 'turn_ended', ...ids, ...turn, ...tokens },
     {
-      ...{ ...info, event: 'call_ended', ...ids, call: callId, tool: 'read_file' },
-      ...{ status: 'error', code: 'FILE_NOT_FOUND', durationMs: number },
+      ...info,
+      event: 'call_ended',
+      ...ids,
+      call: callId,
+      tool: 'read_file',
+      status: 'error',
+      code: 'FILE_NOT_FOUND',
+      durationMs: number,
     },
     { ...info, event: 'turn_ended', ...ids, ...turn, ...tokens },
     {
-      ...{ ...info, event: 'run_ended', ...ids, status: 'completed' },
-      ...{ durationMs: number, turns: 2, calls: 1 },
+      ...info,
+      event: 'run_ended',
+      ...ids,
+      status: 'completed',
+      durationMs: number,
+      turns: 2,
+      calls: 1,
     },
   ]);
   expect(JSON.stringify(lines)).not.toContain(SECRET);

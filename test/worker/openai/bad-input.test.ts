@@ -75,17 +75,25 @@ describe('a request that cannot be answered as it wants is a 400 that names the 
 it('accepts what only tunes the model, and empty lists and nulls where OpenAI does', async () => {
   const requests = scriptModel(() => ({ text: 'Hi.' }));
   const response = await complete({
-    ...{
-      temperature: 0.2,
-      top_p: 1,
-      max_tokens: 5,
-      max_completion_tokens: 5,
-      seed: 1,
-      stop: ['x'],
-    },
-    ...{ user: 'u', metadata: { a: 'b' }, reasoning_effort: 'low', logit_bias: {} },
-    ...{ n: 1, tools: [], response_format: { type: 'text' }, modalities: ['text'], audio: null },
-    ...{ stream: null, stream_options: null, store: null, functions: null },
+    temperature: 0.2,
+    top_p: 1,
+    max_tokens: 5,
+    max_completion_tokens: 5,
+    seed: 1,
+    stop: ['x'],
+    user: 'u',
+    metadata: { a: 'b' },
+    reasoning_effort: 'low',
+    logit_bias: {},
+    n: 1,
+    tools: [],
+    response_format: { type: 'text' },
+    modalities: ['text'],
+    audio: null,
+    stream: null,
+    stream_options: null,
+    store: null,
+    functions: null,
   });
   expect(response.status).toBe(200);
   expect(requests[0]).toMatchObject({ temperature: 0.2, max_tokens: 5, user: 'u' });

@@ -82,7 +82,9 @@ describe('Chat Completions', () => {
       [1, '{"place":"Oslo"}'],
     ]);
     const results = deltas.map(({ id }, at) => ({
-      ...{ role: 'tool', tool_call_id: id, content: `w${at}` },
+      role: 'tool',
+      tool_call_id: id,
+      content: `w${at}`,
     }));
     const second = await (await streamed({ messages: [USER, ...results] })).toEnd();
     expect([second.content, second.finishReason]).toEqual(['I got w0,w1.', 'stop']);
@@ -136,7 +138,9 @@ describe('Responses', () => {
     output.flatMap((item) => (item.type === 'function_call' ? item : []));
   const outputsFor = (response: OpenAiResponse, ...outputs: string[]) =>
     outputs.map((output, at) => ({
-      ...{ type: 'function_call_output', call_id: callsIn(response)[at]?.call_id, output },
+      type: 'function_call_output',
+      call_id: callsIn(response)[at]?.call_id,
+      output,
     }));
 
   it.each([

@@ -55,8 +55,14 @@ it('a response is the whole answer, with its reasoning, usage and an id to go on
   const response = await responded({ model: 'gpt-x', instructions: 'Be brief.' });
   expect(response).toMatchObject({
     id: expect.stringMatching(/^resp_[0-9a-f-]{36}$/),
-    ...{ object: 'response', status: 'completed', model: 'gpt-x', error: null, store: true },
-    ...{ instructions: 'Be brief.', previous_response_id: null, incomplete_details: null },
+    object: 'response',
+    status: 'completed',
+    model: 'gpt-x',
+    error: null,
+    store: true,
+    instructions: 'Be brief.',
+    previous_response_id: null,
+    incomplete_details: null,
     created_at: expect.closeTo(Date.now() / 1000, -1),
     output: [
       { type: 'reasoning', summary: [{ type: 'summary_text', text: 'Hm.' }] },
@@ -150,7 +156,9 @@ describe('the conversation goes on', () => {
     ] as const) {
       const refused = await respond({ previous_response_id: previous }, { account });
       expect(await openAiError(refused)).toMatchObject({
-        ...{ status: 404, code: 'not_found', param: 'previous_response_id' },
+        status: 404,
+        code: 'not_found',
+        param: 'previous_response_id',
       });
     }
   });

@@ -36,8 +36,12 @@ it('all that an account has is exported, without keys and secrets', async () => 
   expect(lines.at(-1)).toEqual({ type: 'end', conversations: 2 });
   expect(ofType(lines, 'session')).toEqual([
     {
-      ...{ type: 'session', id: kept.session, name: 'laptop', kind: 'machine' },
-      ...{ created: expect.any(String), lastUsed: expect.any(String) },
+      type: 'session',
+      id: kept.session,
+      name: 'laptop',
+      kind: 'machine',
+      created: expect.any(String),
+      lastUsed: expect.any(String),
     },
   ]);
   expect(ofType(lines, 'passkey')).toEqual([
@@ -81,7 +85,11 @@ it('an account without anything but a setting has its first and its last line', 
   await call('me', { account, method: 'PATCH', body: { deleteAfterHours: 24 } });
   expect(await exported(account)).toEqual([
     {
-      ...{ type: 'account', version: 1, account, state: 'active', deleteAfterHours: 24 },
+      type: 'account',
+      version: 1,
+      account,
+      state: 'active',
+      deleteAfterHours: 24,
       exported: expect.any(String),
     },
     { type: 'record', record: expect.objectContaining({ action: 'account_exported' }) },
@@ -102,7 +110,8 @@ it('what cannot be read is named, and the rest is there', async () => {
   const lines = await exported(account);
   expect(ofType(lines, 'unreadable')).toEqual([
     {
-      ...{ type: 'unreadable', conversationId: broken.conversationId },
+      type: 'unreadable',
+      conversationId: broken.conversationId,
       code: expect.stringMatching(/^(INTERNAL|NOT_CONFIGURED)$/),
     },
   ]);

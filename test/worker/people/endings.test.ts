@@ -173,7 +173,9 @@ it('a yes whose body is still on the way when its session ends reaches no bridge
   const bridge = await connectBridge({ account });
   const mine = await clientOf(account);
   const asked = await post('/api/v1/chat/completions', await tokenOf(kept), {
-    ...{ ...MESSAGE, stream: true, bridgeId: bridge.bridgeId },
+    ...MESSAGE,
+    stream: true,
+    bridgeId: bridge.bridgeId,
   });
   (await model.next()).answer({ calls: [runCommand('make')] });
   const { callId } = await bridge.nextCall();

@@ -256,7 +256,11 @@ describe('what the editor on the machine shows', () => {
 describe('what linters say', () => {
   const asked = (path: string, message: string) => ({ path, line: 3, message });
   const item = (path: string, message: string, severity: 'error' | 'warning' = 'error') => ({
-    ...{ path, line: 3, column: 5, severity, message },
+    path,
+    line: 3,
+    column: 5,
+    severity,
+    message,
   });
   const around = (
     linterErrors: RequestContext['linterErrors'],

@@ -34,7 +34,10 @@ it('a question is shown, its answer reaches the bridge, and the run goes on', as
       {
         metadata: {
           approval: {
-            ...{ callId, bridgeId: bridge.bridgeId, nonce: NONCE, proposal: PROPOSAL },
+            callId,
+            bridgeId: bridge.bridgeId,
+            nonce: NONCE,
+            proposal: PROPOSAL,
             reason: 'It runs a command.',
           },
         },

@@ -11,14 +11,22 @@ import { newToolCall } from './calls.ts';
 import { NONCE, openBridge, type ScriptedBridge, tunnelOf } from './scripted-bridge.ts';
 
 const CONTEXT = {
-  ...{ os: 'TestOS', shell: 'sh', workspacePath: '/home/ana/secret-client/shop' },
-  ...{ projectLayout: 'owners-draft.txt', gitStatus: '## main\n?? owners-draft.txt' },
+  os: 'TestOS',
+  shell: 'sh',
+  workspacePath: '/home/ana/secret-client/shop',
+  projectLayout: 'owners-draft.txt',
+  gitStatus: '## main\n?? owners-draft.txt',
   rules: { files: [{ ...ruleFile(), origin: 'owner' as const }], leftOut: [] },
 };
 const SERVERS = [
   {
-    ...{ name: 'tickets', state: 'ready', toolCount: 1, resources: [], resourceCount: 0 },
-    ...{ prompts: [], promptCount: 0 },
+    name: 'tickets',
+    state: 'ready',
+    toolCount: 1,
+    resources: [],
+    resourceCount: 0,
+    prompts: [],
+    promptCount: 0,
   },
 ];
 
@@ -190,10 +198,8 @@ it('a shared bridge takes no message that does not name it, and leaves the own o
   expect(await bridgeOf()).toBe(own.bridgeId);
   expect(await bridgeOf({ bridgeId: shared.bridgeId })).toBe(shared.bridgeId);
   const refused = await call('chat/completions', {
-    ...{
-      account: ana,
-      body: { messages: [{ role: 'user', content: 'x' }], bridgeId: own.bridgeId },
-    },
+    account: ana,
+    body: { messages: [{ role: 'user', content: 'x' }], bridgeId: own.bridgeId },
   });
   expect(await errorOf(refused)).toMatchObject({ status: 404 });
 });

@@ -11,9 +11,13 @@ import { connectBridge, NONCE, type ScriptedBridge } from './scripted-bridge.ts'
 
 const tools = [guestEdit.name];
 const PROPOSAL: Proposal = {
-  ...{ kind: 'edit', tool: guestEdit.name, path: 'a.ts', operation: 'edit' },
+  kind: 'edit',
+  tool: guestEdit.name,
+  path: 'a.ts',
+  operation: 'edit',
   diff: [{ oldString: 'one', newString: 'two', startLine: 1, endLine: 1 }],
-  ...{ beforeHash: 'b', afterHash: 'a' },
+  beforeHash: 'b',
+  afterHash: 'a',
 };
 
 it('a guest’s call begins a conversation, whose run asks no model and ends with the call', async () => {
@@ -22,7 +26,10 @@ it('a guest’s call begins a conversation, whose run asks no model and ends wit
   const { callId, conversationId } = frame;
   bridge.send(frame);
   expect(await bridge.nextCall()).toEqual({
-    ...{ callId, conversationId, tool: guestEdit.name, mode: 'agent' },
+    callId,
+    conversationId,
+    tool: guestEdit.name,
+    mode: 'agent',
     arguments: { proposal: callId, path: 'a.ts' },
     run: responseIdOf(conversationId, 1),
     trace: expect.stringMatching(/^[0-9a-f]{32}$/),
@@ -34,7 +41,8 @@ it('a guest’s call begins a conversation, whose run asks no model and ends wit
     messages: [{ content: 'Gemini CLI 1.0 wants to change a.ts' }],
     responses: [
       {
-        ...{ status: 'waiting', model: 'Gemini CLI 1.0' },
+        status: 'waiting',
+        model: 'Gemini CLI 1.0',
         documents: [
           {
             type: 'file_edit',

@@ -7,7 +7,11 @@ import { quicken } from '../follow/watching.ts';
 import { NO_POLICY, openBridge } from './scripted-bridge.ts';
 
 const RULE: PolicyRule = {
-  ...{ id: '0123abcd', scope: 'project', decision: 'allow', tool: 'command', pattern: 'npm *' },
+  id: '0123abcd',
+  scope: 'project',
+  decision: 'allow',
+  tool: 'command',
+  pattern: 'npm *',
 };
 
 /** A bridge of `ana`, which lets `ben` in. */
@@ -24,7 +28,10 @@ async function newBridge() {
 it('shows the owner what the machine allows, and nobody else', async () => {
   const { bridge, people, read } = await newBridge();
   const policy: MachinePolicy = {
-    ...{ preset: 'trusted', rules: [RULE], ruleCount: 201, problems: ['It is wrong.'] },
+    preset: 'trusted',
+    rules: [RULE],
+    ruleCount: 201,
+    problems: ['It is wrong.'],
     grants: [{ name: people.ben, preset: 'read-only', since: '2026-11-24T00:00:00.000Z' }],
   };
   bridge.policy = policy;

@@ -51,12 +51,19 @@ export const PROPOSAL = {
 } satisfies Proposal;
 
 const CONTEXT: MachineContext = {
-  ...{ os: 'TestOS', shell: 'sh', workspacePath: '/work', projectLayout: 'a.ts' },
+  os: 'TestOS',
+  shell: 'sh',
+  workspacePath: '/work',
+  projectLayout: 'a.ts',
 };
 
 /** That of a machine without any file of its owner. */
 export const NO_POLICY: MachinePolicy = {
-  ...{ preset: 'workspace', rules: [], ruleCount: 0, grants: [], problems: [] },
+  preset: 'workspace',
+  rules: [],
+  ruleCount: 0,
+  grants: [],
+  problems: [],
 };
 
 type FrameOf<Type extends TunnelFrame['type']> = Extract<TunnelFrame, { type: Type }>;

@@ -114,8 +114,11 @@ describe('what a message holds', () => {
           { type: 'step-start' },
           { type: 'reasoning', text: 'Hm.' },
           {
-            ...{ type: 'tool-weather', toolCallId: 't1', state: 'output-available' },
-            ...{ input: { city: 'Rome' }, output: { sky: 'blue' } },
+            type: 'tool-weather',
+            toolCallId: 't1',
+            state: 'output-available',
+            input: { city: 'Rome' },
+            output: { sky: 'blue' },
           },
           { type: 'text', text: 'Blue.' },
         ],

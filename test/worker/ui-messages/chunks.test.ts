@@ -52,8 +52,12 @@ it('an answer becomes steps with thoughts, text and calls', async () => {
       { type: 'data-document', id: 'doc_003', data: { type: 'tool_call' } },
       {
         type: 'dynamic-tool',
-        ...{ toolName: 'read_file', toolCallId: CALL, providerExecuted: true },
-        ...{ state: 'output-available', input: { path: 'a.txt' }, output: '1|A' },
+        toolName: 'read_file',
+        toolCallId: CALL,
+        providerExecuted: true,
+        state: 'output-available',
+        input: { path: 'a.txt' },
+        output: '1|A',
       },
       { type: 'step-start' },
       { type: 'text', text: `It says:\n\n${FENCED}`, state: 'done' },
@@ -101,7 +105,10 @@ it('a long text is read at once', async () => {
 it('the tool’s part has its error, and the document of an edit has its metadata at each question', async () => {
   const edit = called(1, 'file_edit', 'edit_file');
   const asked = {
-    ...{ callId: CALL, bridgeId: 'bridge_1', nonce: 'n', reason: 'It asks.' },
+    callId: CALL,
+    bridgeId: 'bridge_1',
+    nonce: 'n',
+    reason: 'It asks.',
     proposal: { kind: 'call', tool: 'x', arguments: {} },
   } as never as Extract<TapeEvent, { type: 'approval_request' }>;
   const chunks = await chunksOf([
@@ -110,8 +117,11 @@ it('the tool’s part has its error, and the document of an edit has its metadat
     { ...asked, type: 'approval_request', documentId: 'doc_001' },
     ...cutInto([{ type: 'tool_output', documentId: 'doc_001', delta: 'live' }], 2),
     {
-      ...{ type: 'approval_resolved', documentId: 'doc_001', callId: CALL },
-      ...{ decision: 'reject', by: 'device' },
+      type: 'approval_resolved',
+      documentId: 'doc_001',
+      callId: CALL,
+      decision: 'reject',
+      by: 'device',
     },
     ...edit.end('No.', 'error'),
     ...said(2, 'error', 'The edit was refused.'),
@@ -154,7 +164,9 @@ it('a plan is a text that names its document, a call, and a document', async () 
     { type: 'text', text: 'A plan:', state: 'done' },
     { type: 'data-document', id: 'doc_002', data: { type: 'plan', content: '# Do it well' } },
     {
-      ...{ type: 'text', text: '# Do it well', state: 'done' },
+      type: 'text',
+      text: '# Do it well',
+      state: 'done',
       providerMetadata: { drawbridge: { documentId: 'doc_002' } },
     },
     { type: 'dynamic-tool', toolName: 'create_plan', state: 'output-available' },

@@ -43,7 +43,9 @@ it('what a token may not do over HTTP, it may not do over the socket', async () 
   const operator = `Bearer ${await tokenFor({ claims: { scope: 'operator' } })}`;
   const post = (path: string, authorization: string, body: object) =>
     SELF.fetch(`${API}/${path}`, {
-      ...{ method: 'POST', headers: { authorization }, body: JSON.stringify(body) },
+      method: 'POST',
+      headers: { authorization },
+      body: JSON.stringify(body),
     });
   const terms = { id: `shop-${crypto.randomUUID().slice(0, 8)}`, origins: ['https://shop.test'] };
   const key = await (await post('keys', operator, terms)).json<NewKey>();
@@ -57,7 +59,9 @@ it('what a token may not do over HTTP, it may not do over the socket', async () 
   own.send(sending(await tokenWith({ can: ['read'] }), 'b'));
   await until(() => own.frames.some(({ type }) => type === 'error'));
   expect(own.frames.at(-1)).toMatchObject({
-    ...{ type: 'error', requestId: 'b', errorText: expect.stringContaining('FORBIDDEN: ') },
+    type: 'error',
+    requestId: 'b',
+    errorText: expect.stringContaining('FORBIDDEN: '),
   });
   const strange = await openSocket('https://other.test');
   strange.send(sending(await tokenWith()));

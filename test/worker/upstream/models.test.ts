@@ -197,7 +197,10 @@ it.each<[unknown, string]>([
   [
     [
       {
-        ...{ id: 'a', dialect: 'anthropic', keyName: 'K', maxOutputTokens: 2_000 },
+        id: 'a',
+        dialect: 'anthropic',
+        keyName: 'K',
+        maxOutputTokens: 2_000,
         switches: { thinking: 2_000 },
       },
     ],

@@ -108,7 +108,10 @@ it('the log says why a connection failed, without secrets', async () => {
   await askFor();
   expect(log.mock.calls.map(([line]) => JSON.parse(line))).toEqual([
     {
-      ...{ time: expect.any(String), level: 'warn', event: 'upstream_unreachable', model: 'big' },
+      time: expect.any(String),
+      level: 'warn',
+      event: 'upstream_unreachable',
+      model: 'big',
       message: 'TypeError: cannot reach [removed] now',
     },
   ]);

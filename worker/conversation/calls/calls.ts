@@ -56,7 +56,10 @@ export function ownCall(
 ): BridgeCall {
   const { ordinal, request } = place?.run ?? {};
   return {
-    ...{ callId, tool: name, arguments: { ...args }, mode: 'agent' },
+    callId,
+    tool: name,
+    arguments: { ...args },
+    mode: 'agent',
     ...(place && ordinal !== undefined && { run: responseIdOf(place.conversationId, ordinal) }),
     ...(request?.trace !== undefined && { trace: request.trace }),
   };

@@ -59,7 +59,11 @@ export class Views {
   #viewOf(exchanges: readonly Exchange[], position: number): ConversationView {
     const { id, title, archived, created, bridge: bridgeId, parent } = this.#conversation.row;
     const described = {
-      ...{ id, title, archived, created, bridgeId },
+      id,
+      title,
+      archived,
+      created,
+      bridgeId,
       ...(parent && { parent: parent.conversationId }),
     };
     const first = exchanges[0]?.ordinal ?? 1;

@@ -64,7 +64,11 @@ export class ConversationStore {
     this.prepare();
     const { id, owner, bridge, created, title } = row;
     insertRow(this.#sql, 'conversation', {
-      ...{ id, owner, bridge, created, title },
+      id,
+      owner,
+      bridge,
+      created,
+      title,
       archived: row.archived ? 1 : 0,
       ephemeral: row.ephemeral ? 1 : 0,
       title_attempts: row.titleAttempts,

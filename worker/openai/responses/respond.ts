@@ -33,7 +33,8 @@ export async function respond(
     ignored: ignoredIn(asked, ResponsesFields),
     shape: (place) => {
       const head = {
-        ...{ name: nameIn(place, isKept), isKept },
+        name: nameIn(place, isKept),
+        isKept,
         created: Math.floor(Date.now() / SECOND),
         instructions: request.instructions ?? null,
         previous: request.previous_response_id ?? null,

@@ -45,7 +45,9 @@ export function newResponse(
     id: `resp_${name}`,
     object: 'response',
     created_at: created,
-    ...{ status, model, instructions },
+    status,
+    model,
+    instructions,
     previous_response_id: previous,
     output: [...output],
     // Of OpenAI's list of codes only this one is about a server; the message has ours.
@@ -55,8 +57,13 @@ export function newResponse(
     incomplete_details: status === 'incomplete' ? { reason: CUT[reason ?? 'length'] } : null,
     ...(usage && { usage: toUsage(usage) }),
     store: isKept,
-    ...{ metadata: {}, temperature: null, top_p: null, tools: [] },
-    ...{ tool_choice: 'auto', parallel_tool_calls: true, text: { format: { type: 'text' } } },
+    metadata: {},
+    temperature: null,
+    top_p: null,
+    tools: [],
+    tool_choice: 'auto',
+    parallel_tool_calls: true,
+    text: { format: { type: 'text' } },
   };
 }
 

@@ -17,13 +17,22 @@ export function newMachine(change: Partial<SearchPlace> = {}) {
     return path;
   }) as [string, string, string];
   const place: SearchPlace = {
-    ...{ workspace, home, environment: {}, temporaryFolders: [tmp] },
-    ...{ platform: process.platform, pid: process.pid, userId: process.getuid?.() },
+    workspace,
+    home,
+    environment: {},
+    temporaryFolders: [tmp],
+    platform: process.platform,
+    pid: process.pid,
+    userId: process.getuid?.(),
     isInContainer: false,
     ...change,
   };
   return {
-    ...{ root, tmp, home, workspace, place },
+    root,
+    tmp,
+    home,
+    workspace,
+    place,
     /** Writes a discovery file; `name` is relative to the temporary folder, or to the home folder behind `~/`. */
     announce(name: string, content: unknown, { ageMs = 0, mode = 0o600 } = {}): string {
       const path = name.startsWith('~/') ? join(home, name.slice(2)) : join(tmp, name);

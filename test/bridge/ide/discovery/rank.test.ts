@@ -10,10 +10,7 @@ const KNOWN: RankFacts = {
 };
 
 function candidate(source: string, more: Partial<Ranked> = {}): Ranked {
-  return {
-    ...{ family: 'gemini', source, port: 1, roots: ['/a'], changedMs: 0, rootChars: 2 },
-    ...more,
-  };
+  return { family: 'gemini', source, port: 1, roots: ['/a'], changedMs: 0, rootChars: 2, ...more };
 }
 
 const BETTER: [string, Partial<Ranked>, Partial<Ranked>, Partial<RankFacts>?][] = [

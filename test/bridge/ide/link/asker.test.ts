@@ -337,10 +337,7 @@ describe('an editor that fails during a question', () => {
     const { companion, linked } = await connected({ isShared: true }, { acknowledgeMs: 300 });
     const other = await connectFirst(
       { ranked: [companion.candidate], hosts: ['127.0.0.1'] },
-      {
-        ...{ limits: LINK_LIMITS, onNews: () => {} },
-        signal: new AbortController().signal,
-      },
+      { limits: LINK_LIMITS, onNews: () => {}, signal: new AbortController().signal },
     );
     const answer = ask(linked, 'two\n');
     await until(() => companion.diffs.has(PATH));

@@ -22,7 +22,11 @@ beforeEach(async () => {
 });
 
 const opened = (path: string, fields: Partial<OpenFile> = {}): OpenFile => ({
-  ...{ path, timestamp: 1, isActive: undefined, selectedText: undefined, cursor: undefined },
+  path,
+  timestamp: 1,
+  isActive: undefined,
+  selectedText: undefined,
+  cursor: undefined,
   ...fields,
 });
 const active = { isActive: true, cursor: { line: 3, character: 0 }, selectedText: 'let a' };
@@ -87,7 +91,9 @@ describe('a file', () => {
       name: 'Zed',
       openFiles: [
         {
-          ...{ path: 'src/a.ts', isActive: true, selectedText: 'let a' },
+          path: 'src/a.ts',
+          isActive: true,
+          selectedText: 'let a',
           cursor: { line: 3, character: 1 },
         },
         { path: 'b.ts' },

@@ -52,7 +52,9 @@ async function startEditor(
 const uriOf = (name: string) => pathToFileURL(join(root, name)).href;
 const at = (line: number, character: number) => ({ range: { start: { line, character } } });
 const ranged = (message: string, more: object = {}) => ({
-  ...{ message, severity: 'Error', ...at(0, 0) },
+  message,
+  severity: 'Error',
+  ...at(0, 0),
   ...more,
 });
 /** As an editor like VS Code answers. */
@@ -72,7 +74,10 @@ describe('what the editor finds wrong', () => {
         ),
     });
     const warning = {
-      ...{ line: 1, column: 1, severity: 'warning', message: 'unused' },
+      line: 1,
+      column: 1,
+      severity: 'warning',
+      message: 'unused',
       source: 'eslint no-unused-vars',
     };
     const error = { line: 3, column: 5, severity: 'error', message: 'bad', source: 'ts 2322' };
@@ -91,7 +96,11 @@ describe('what the editor finds wrong', () => {
   test('is read in the form of Neovim, too', async () => {
     const flat = (severity: number, message: string) =>
       JSON.stringify({
-        ...{ filePath: join(root, 'b.ts'), line: 7, character: 2, severity, message },
+        filePath: join(root, 'b.ts'),
+        line: 7,
+        character: 2,
+        severity,
+        message,
         source: null,
       });
     const { diagnose } = await startEditor(['b.ts'], {

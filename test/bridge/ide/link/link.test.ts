@@ -42,10 +42,7 @@ describe('a connection', () => {
     const companion = await start();
     const connected = await connectFirst(
       { ranked: [companion.candidate], hosts: ['127.0.0.2', 'localhost'] },
-      {
-        ...{ limits: LINK_LIMITS, onNews: () => {} },
-        signal: new AbortController().signal,
-      },
+      { limits: LINK_LIMITS, onNews: () => {}, signal: new AbortController().signal },
     );
     expect(connected?.canDiff).toBe(true);
     connected?.end('over');

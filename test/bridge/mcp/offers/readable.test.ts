@@ -48,29 +48,38 @@ it('people get the state of each server, and what it has', async () => {
   const nothing = { toolCount: 0, resources: [], resourceCount: 0, prompts: [], promptCount: 0 };
   expect(reports()).toEqual([
     {
-      ...{ name: 'off', state: 'down', why: 'disabled', reason: 'it is disabled in mcp.json' },
+      name: 'off',
+      state: 'down',
+      why: 'disabled',
+      reason: 'it is disabled in mcp.json',
       ...nothing,
     },
     {
-      ...{ name: 'demo', state: 'ready', about: 'fixture 1.2.3', toolCount: expect.any(Number) },
-      ...{ resources: [{ uri: 'note://1', name: 'a note' }], resourceCount: 1 },
-      ...{ prompts: [{ name: 'greet', title: 'Greet' }], promptCount: 1 },
+      name: 'demo',
+      state: 'ready',
+      about: 'fixture 1.2.3',
+      toolCount: expect.any(Number),
+      resources: [{ uri: 'note://1', name: 'a note' }],
+      resourceCount: 1,
+      prompts: [{ name: 'greet', title: 'Greet' }],
+      promptCount: 1,
     },
-    {
-      ...{ name: 'missing', state: 'down', reason: expect.stringContaining('ENOENT') },
-      ...nothing,
-    },
+    { name: 'missing', state: 'down', reason: expect.stringContaining('ENOENT'), ...nothing },
   ]);
 });
 
 it('the report of servers with any number of things fits its frame', () => {
   const resources = Array.from({ length: 500 }, (_, index) => ({
-    ...{ uri: `note://${index}/${'é\n'.repeat(500)}`, name: '\u0000'.repeat(500) },
+    uri: `note://${index}/${'é\n'.repeat(500)}`,
+    name: '\u0000'.repeat(500),
   }));
   const offering = { resources, templates: [], prompts: [] };
   const state = {
-    ...{ state: 'ready' as const, about: 'x'.repeat(1_000), instructions: undefined },
-    ...{ tools: [], offering },
+    state: 'ready' as const,
+    about: 'x'.repeat(1_000),
+    instructions: undefined,
+    tools: [],
+    offering,
   };
   const servers = Array.from({ length: 40 }, (_, index) => ({ name: `s${index}`, state }));
   const reports = reportServers(servers);

@@ -3,7 +3,9 @@ import { toToolResult } from '../../../../bridge/mcp/offers/tool-result.ts';
 
 const text = (said: string) => ({ type: 'text' as const, text: said });
 const image = (mimeType: string, chars = 4) => ({
-  ...{ type: 'image' as const, mimeType, data: 'A'.repeat(chars) },
+  type: 'image' as const,
+  mimeType,
+  data: 'A'.repeat(chars),
 });
 
 it('people get the images that a browser shows and that fit', () => {
@@ -37,7 +39,8 @@ it.each([
   ['beside broken JSON is shown', [text('{"sum":')], '{"sum":\n\n{\n  "sum": 3\n}'],
 ])('structured content %s', (_, content, data) => {
   expect(toToolResult({ content, structuredContent: STRUCTURED })).toEqual({
-    ...{ status: 'success', data },
+    status: 'success',
+    data,
   });
 });
 

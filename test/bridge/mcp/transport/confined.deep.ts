@@ -139,10 +139,19 @@ describe.skipIf(NO_BUBBLEWRAP)(`a server in the sandbox ${NO_BUBBLEWRAP ?? ''}`,
 /** What makes a loader or a library load code, a key, and what a shell could read otherwise. */
 function variables(workspace: string): Record<string, string> {
   return {
-    ...{ LD_LIBRARY_PATH: `${workspace}/lib`, GLIBC_TUNABLES: 'glibc.malloc.check=0' },
-    ...{ GCONV_PATH: workspace, LOCPATH: workspace, MALLOC_ARENA_MAX: '1', LD_BIND_NOW: '1' },
-    ...{ KEY: 'sk-1', l: 'small', v: 'value', EMPTY: '', QUOTED: `'"$HOME\`id\`\\` },
-    ...{ LINES_: 'sk-2\n\n  two \\\n', NAMES: 'Ünïcode \u{1f600} \u0001\u007f' },
+    LD_LIBRARY_PATH: `${workspace}/lib`,
+    GLIBC_TUNABLES: 'glibc.malloc.check=0',
+    GCONV_PATH: workspace,
+    LOCPATH: workspace,
+    MALLOC_ARENA_MAX: '1',
+    LD_BIND_NOW: '1',
+    KEY: 'sk-1',
+    l: 'small',
+    v: 'value',
+    EMPTY: '',
+    QUOTED: `'"$HOME\`id\`\\`,
+    LINES_: 'sk-2\n\n  two \\\n',
+    NAMES: 'Ünïcode \u{1f600} \u0001\u007f',
   };
 }
 

@@ -19,7 +19,8 @@ symlinkSync('/usr', join(work, 'deep/back'));
 afterAll(() => rmSync(base, { recursive: true }));
 
 const place = {
-  ...{ folder: path('state/project'), workspace: work },
+  folder: path('state/project'),
+  workspace: work,
   environment: { HOME: path('home'), PATH: `${path('home/bin')}:/usr/bin:/bin` },
 };
 

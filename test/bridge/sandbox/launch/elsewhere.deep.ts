@@ -89,7 +89,10 @@ describe.skipIf(NO_BUBBLEWRAP).each([
       {
         file: '/bin/sh',
         args: ['-c', `exec 2>&1; ${script}`, 'sh', readable, writable, place.path('workspace')],
-        ...{ cwd: workspace, env: { PATH: '/usr/bin:/bin' }, inputs: [], hasPidNamespace: false },
+        cwd: workspace,
+        env: { PATH: '/usr/bin:/bin' },
+        inputs: [],
+        hasPidNamespace: false,
       },
       reach,
     );

@@ -16,12 +16,20 @@ function newOwner() {
   const { workspaceDir, stateDir } = newPlace();
   const [home, tmp] = [temporaryFolder(), temporaryFolder()];
   const env = {
-    ...{ HOME: home, TMPDIR: tmp, TERM_PROGRAM: '', VSCODE_GIT_ASKPASS_NODE: '' },
-    ...{ QWEN_HOME: join(home, 'qwen'), REMOTE_CONTAINERS: '1' },
+    HOME: home,
+    TMPDIR: tmp,
+    TERM_PROGRAM: '',
+    VSCODE_GIT_ASKPASS_NODE: '',
+    QWEN_HOME: join(home, 'qwen'),
+    REMOTE_CONTAINERS: '1',
   };
   const location = ['--workspace', workspaceDir, '--state', stateDir];
   return {
-    ...{ workspaceDir, stateDir, home, tmp, env },
+    workspaceDir,
+    stateDir,
+    home,
+    tmp,
+    env,
     announce(port: number, more: object = {}): string {
       const file = join(home, 'qwen', 'ide', `${port}.lock`);
       mkdirSync(join(home, 'qwen', 'ide'), { recursive: true });

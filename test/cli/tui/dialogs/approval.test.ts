@@ -39,9 +39,13 @@ it('has room for a change of five lines and its choices on 24 rows', async () =>
   const oldString = ['a', 'b'].join('\n');
   const newString = ['c', 'd', 'e'].join('\n');
   const edit: Proposal = {
-    ...{ kind: 'edit', tool: 'str_replace', operation: 'edit', path: 'src/a.ts' },
-    ...{ diff: [{ startLine: 3, endLine: 4, oldString, newString }] },
-    ...{ beforeHash: '0', afterHash: '1' },
+    kind: 'edit',
+    tool: 'str_replace',
+    operation: 'edit',
+    path: 'src/a.ts',
+    diff: [{ startLine: 3, endLine: 4, oldString, newString }],
+    beforeHash: '0',
+    afterHash: '1',
   };
   const lasting = { pattern: 'src/a.ts', always: true };
   const { screen, press, sent } = await openSlot({
@@ -232,7 +236,8 @@ it('allows in this conversation or always, for a pattern that the person changes
   expect(await screen()).not.toContain('Allow always');
   await press('2', enter, enter);
   expect(sent.at(-1)).toEqual({
-    ...{ type: 'allow', question: next },
+    type: 'allow',
+    question: next,
     reply: { scope: 'conversation', pattern: 'make' },
   });
 });
@@ -450,12 +455,13 @@ it('shows a change with colours', async () => {
 });
 
 const EDIT: Proposal = {
-  ...{ kind: 'edit', tool: 'edit_file', path: 'a.md', operation: 'edit' },
+  kind: 'edit',
+  tool: 'edit_file',
+  path: 'a.md',
+  operation: 'edit',
   diff: [{ startLine: 1, endLine: 1, oldString: 'old', newString: 'new' }],
-  ...{
-    beforeHash: 'x',
-    afterHash: '11507a0e2f5e69d5dfa40a62a1bd7b6ee57e6bcd85c67c9b8431b36fff21c437',
-  },
+  beforeHash: 'x',
+  afterHash: '11507a0e2f5e69d5dfa40a62a1bd7b6ee57e6bcd85c67c9b8431b36fff21c437',
 };
 
 it('has the file changed in an editor, shows the result, and signs it', async () => {

@@ -17,7 +17,11 @@ const FIELDS: readonly FormField[] = [
 
 function openForm(fields: readonly FormField[]) {
   const asked = approvalOf({
-    ...{ kind: 'elicitation', tool: 'order', server: 'shop', message: 'Where to?', number: 1 },
+    kind: 'elicitation',
+    tool: 'order',
+    server: 'shop',
+    message: 'Where to?',
+    number: 1,
     fields: [...fields],
   });
   return openSlot({ asks: [asked] });

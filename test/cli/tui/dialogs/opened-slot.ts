@@ -145,7 +145,16 @@ export async function openSlot(options: SlotOptions = {}) {
   slot.update();
   await settle();
   return {
-    ...{ slot, session, terminal, look, composer, sent, said, submitted, screen, settle },
+    slot,
+    session,
+    terminal,
+    look,
+    composer,
+    sent,
+    said,
+    submitted,
+    screen,
+    settle,
     /** Keys without a pause between them. */
     type,
     wait,
@@ -176,8 +185,15 @@ export function approvalOf(
 ): Extract<SubagentAsk, { kind: 'approval' }> {
   const nonce = `nonce-${++nonces}`;
   return {
-    ...{ kind: 'approval', conversationId: CONVERSATION_ID, title: 'Shop', bridgeId: BRIDGE_ID },
-    ...{ responseId: RESPONSE_ID, documentId: 'doc_001', reason: 'Commands ask.', nonce, proposal },
+    kind: 'approval',
+    conversationId: CONVERSATION_ID,
+    title: 'Shop',
+    bridgeId: BRIDGE_ID,
+    responseId: RESPONSE_ID,
+    documentId: 'doc_001',
+    reason: 'Commands ask.',
+    nonce,
+    proposal,
     callId: `call_00000000-0000-4000-8000-${String(nonces).padStart(12, '0')}`,
     ...more,
   };
@@ -185,8 +201,14 @@ export function approvalOf(
 
 export function commandOf(command: string, folder = '.'): Proposal {
   return {
-    ...{ kind: 'command', tool: 'run_terminal_cmd', command, folder, permissions: [] },
-    ...{ background: false, timeLimitMs: null, confinement: 'bubblewrap' },
+    kind: 'command',
+    tool: 'run_terminal_cmd',
+    command,
+    folder,
+    permissions: [],
+    background: false,
+    timeLimitMs: null,
+    confinement: 'bubblewrap',
   };
 }
 

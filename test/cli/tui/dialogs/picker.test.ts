@@ -3,7 +3,8 @@ import { approvalOf, commandOf, KEYS, openSlot } from './opened-slot.ts';
 
 const { enter, down, pageDown, backspace } = KEYS;
 const ITEMS = Array.from({ length: 40 }, (_, at) => ({
-  ...{ value: at, label: `Model ${at}` },
+  value: at,
+  label: `Model ${at}`,
   ...(at === 17 && { description: 'the quick one' }),
 }));
 

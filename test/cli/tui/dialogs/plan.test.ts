@@ -9,8 +9,14 @@ function response(status: ChatResponse['status'], mode: ChatResponse['mode'] = '
   const metadata = { title: 'Two files', overview: '', todos: [], format: 'markdown', version: 3 };
   const plan = { id: 'doc_002', type: 'plan', sequence: 1, content: 'Do it.', metadata } as const;
   return {
-    ...{ id: RESPONSE_ID, conversationId: CONVERSATION_ID, model: 'demo', mode, status },
-    ...{ created: '2026-11-20T12:00:00Z', documents: [plan], usage: null },
+    id: RESPONSE_ID,
+    conversationId: CONVERSATION_ID,
+    model: 'demo',
+    mode,
+    status,
+    created: '2026-11-20T12:00:00Z',
+    documents: [plan],
+    usage: null,
     metadata: { duration_ms: 1, toolCallCount: 0, turnCount: 1 },
   } as ChatResponse;
 }

@@ -6,21 +6,28 @@ import { KEYS, openSlot } from './opened-slot.ts';
 
 const { enter, down, tab } = KEYS;
 const WAY: Question = {
-  ...{ id: 'way', text: 'Which way?' },
+  id: 'way',
+  text: 'Which way?',
   options: [
     { id: 'jwt', label: 'JWT' },
     { id: 'cookie', label: 'A cookie' },
   ],
 };
 const PARTS: Question = {
-  ...{ id: 'parts', text: 'Which parts?', allowMultiple: true },
+  id: 'parts',
+  text: 'Which parts?',
+  allowMultiple: true,
   options: ['one', 'two', 'three'].map((id) => ({ id, label: `Part ${id}` })),
 };
 
 function asksFor(...questions: readonly Question[]): SubagentAsk {
   return {
-    ...{ kind: 'clarification', conversationId: CONVERSATION_ID, title: 'Log in' },
-    ...{ responseId: RESPONSE_ID, documentId: 'doc_002', questions: [...questions] },
+    kind: 'clarification',
+    conversationId: CONVERSATION_ID,
+    title: 'Log in',
+    responseId: RESPONSE_ID,
+    documentId: 'doc_002',
+    questions: [...questions],
   };
 }
 
@@ -106,7 +113,8 @@ it.each([20, 40, 80, 200])('shows hostile words in plain sight at %i columns', a
     'Which \u202eyaw\x1b[2J?\n漢字かな交じり文 and more words than fit into a narrow line';
   const options = [{ id: 'a', label: `\x1b]0;title\x07 ${'wide 漢字 '.repeat(8)}` }];
   const { screen, terminal } = await openSlot({
-    ...{ columns, rows: 50 },
+    columns,
+    rows: 50,
     asks: [asksFor({ id: 'q', text, options })],
   });
   const joined = (await screen()).replaceAll(/\n *↳ /g, ' ').replaceAll(/\s+/g, ' ');

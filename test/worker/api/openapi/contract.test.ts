@@ -35,9 +35,14 @@ const ACCOUNT = `ada-${crypto.randomUUID()}`;
 const messages = [{ role: 'user', content: 'go' }];
 
 const MCP_SERVER = {
-  ...{ name: 'notes', state: 'ready', about: 'notes 1', toolCount: 3 },
-  ...{ resources: [{ uri: 'note://1', name: 'a note' }], resourceCount: 1 },
-  ...{ prompts: [{ name: 'greet', title: 'Greet' }], promptCount: 1 },
+  name: 'notes',
+  state: 'ready',
+  about: 'notes 1',
+  toolCount: 3,
+  resources: [{ uri: 'note://1', name: 'a note' }],
+  resourceCount: 1,
+  prompts: [{ name: 'greet', title: 'Greet' }],
+  promptCount: 1,
 };
 
 let api: DocumentedApi;

@@ -128,13 +128,17 @@ it('a call does not repeat others after a message of the person, but before one'
 
 it('a call does not repeat others in a turn of Drawbridge itself, which also does not count for others', () => {
   const rows = [read, read, read, read].map((made, index) => ({
-    ...{ number: index + 1, calls: [callOf(made, 0)] },
+    number: index + 1,
+    calls: [callOf(made, 0)],
     ...((index === 1 || index === 3) && { own: 'check' as const }),
   }));
   const judge = (turns: typeof rows) =>
     repeatedResult(callOf(read, 0), {
-      ...{ turns, toolbox: BUILT_IN, spokenAfter: new Set<number>() },
-      ...{ resultOf: () => SAME, leftOutThrough: () => 0 },
+      turns,
+      toolbox: BUILT_IN,
+      spokenAfter: new Set<number>(),
+      resultOf: () => SAME,
+      leftOutThrough: () => 0,
     });
   expect(judge(rows)).toBeNull();
   expect(judge(rows.slice(0, 3))).toBeNull();
@@ -300,9 +304,7 @@ it('where no one is there to answer, the third command is refused with the resul
   const account = newAccount();
   const bridge = await connectBridge({ account });
   const model = holdModel();
-  const { id } = await create(account, {
-    ...{ bridgeId: bridge.bridgeId, workspace: 'in_place' },
-  });
+  const { id } = await create(account, { bridgeId: bridge.bridgeId, workspace: 'in_place' });
   (await model.next()).answer({ calls: [taskCall('make it', { type: 'generalPurpose' })] });
   for (const _ of [1, 2]) {
     (await model.next()).answer({ calls: [runCommand('make')] });

@@ -22,7 +22,10 @@ function runWith(fields: Partial<RequestFields>): Run {
 it('the calls of a run in a worktree go there, and those of another run do not', () => {
   const conversationId = 'conv_22222222-2222-4222-8222-222222220000';
   const known = {
-    ...{ callId: 'call_1', tool: 'read_file', mode: 'agent', arguments: { target_file: 'a' } },
+    callId: 'call_1',
+    tool: 'read_file',
+    mode: 'agent',
+    arguments: { target_file: 'a' },
     run: responseIdOf(conversationId, 1),
   };
   const callIn = (run: Run) => bridgeCall(call, { conversationId, run });

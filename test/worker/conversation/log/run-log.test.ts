@@ -165,7 +165,10 @@ it('reads only the head and the tail of results that are sent as notes', async (
       if (pending) log.addResult(pending, { status: 'success', data: long });
     }
     log.addWindow(found(log, 1), {
-      ...{ from: { run: 1, turns: 0 }, prunedThrough: 1, usage: null, digest: null },
+      from: { run: 1, turns: 0 },
+      prunedThrough: 1,
+      usage: null,
+      digest: null,
       scale: { since: 2, tokensPerChar: 0.25, refused: null },
     });
     const [pruned, whole] = readHistory(runs, 1, BUILT_IN).sent[0]?.turns ?? [];
@@ -184,7 +187,9 @@ it('gives the model no more than its window', async () => {
     for (let ordinal = 1; ordinal <= 5; ordinal++) answer(log, ordinal, 2);
     begin(log, 6);
     log.addWindow(found(log, 6), {
-      ...{ from: { run: 4, turns: 1 }, prunedThrough: 7, usage: null },
+      from: { run: 4, turns: 1 },
+      prunedThrough: 7,
+      usage: null,
       scale: { since: 7, tokensPerChar: 0.25, refused: null },
       digest: { summary: 'Much.', words: ['go'], plan: null, todos: [] },
     });
@@ -327,8 +332,12 @@ function requestOf(key?: string): RunRequest {
 
 function turnWith(names: readonly string[], end?: { status: 'completed'; last: number }) {
   const calls = names.map((name) => ({
-    ...{ callId: `call_${name}`, upstreamId: name, documentId: 'doc_001', name },
-    ...{ rawArguments: '{}', arguments: {} },
+    callId: `call_${name}`,
+    upstreamId: name,
+    documentId: 'doc_001',
+    name,
+    rawArguments: '{}',
+    arguments: {},
   }));
   const said = { text: 'x', reasoning: null, usage: null, lastSequence: 1, atMs: 0 };
   return { ...said, calls, ...(end && { end }) };

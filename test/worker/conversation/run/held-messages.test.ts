@@ -212,8 +212,12 @@ function answer(log: RunLog): void {
 
 function turnOf(text: string, ids: readonly string[]): NewTurn {
   const calls = ids.map((id) => ({
-    ...{ callId: id, upstreamId: id, documentId: 'doc_001', name: 'read_file' },
-    ...{ rawArguments: '{}', arguments: { target_file: 'a.ts' } },
+    callId: id,
+    upstreamId: id,
+    documentId: 'doc_001',
+    name: 'read_file',
+    rawArguments: '{}',
+    arguments: { target_file: 'a.ts' },
   }));
   const usage = { promptTokens: 900, completionTokens: 1, totalTokens: 901 };
   return { text, calls, reasoning: 'Hm.', usage, lastSequence: 1, atMs: 0 };
@@ -226,7 +230,9 @@ function requestOf(content: MessageContent): Run['request'] {
 
 function windowFrom(run: number, turns: number) {
   return {
-    ...{ from: { run, turns }, prunedThrough: 5, usage: null },
+    from: { run, turns },
+    prunedThrough: 5,
+    usage: null,
     scale: { since: 4, tokensPerChar: 0.3, refused: null },
     digest: { summary: 'Much.', words: ['Look.'], plan: null, todos: [] },
   };

@@ -23,7 +23,10 @@ export interface BridgeEvents {
 }
 
 const CONTEXT: MachineContext = {
-  ...{ os: 'TestOS', shell: 'sh', workspacePath: '/work', projectLayout: 'a.ts' },
+  os: 'TestOS',
+  shell: 'sh',
+  workspacePath: '/work',
+  projectLayout: 'a.ts',
 };
 
 /** After a connection that could not be made. */

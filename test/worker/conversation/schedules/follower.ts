@@ -41,8 +41,15 @@ export class Follower {
   readonly #watching: Watching;
   /** A conversation, also where only one response of it is followed. */
   readonly #view: ConversationView = {
-    ...{ id: '', title: '', archived: false, created: '', bridgeId: null },
-    ...{ messages: [], responses: [], earlier: null, position: 0 },
+    id: '',
+    title: '',
+    archived: false,
+    created: '',
+    bridgeId: null,
+    messages: [],
+    responses: [],
+    earlier: null,
+    position: 0,
   };
   readonly documents = new EndedDocuments();
   readonly #problems: string[] = [];

@@ -106,7 +106,9 @@ export class Forks {
     const follower = new Follower(READ_ON, {
       open: (cursor) => device.fetch(`chat/completions/${responseId}/events?after=${cursor}`),
       isOver: (ended) => ended.has(responseId),
-      ...{ seen: () => undefined, cut: () => undefined, closing: new AbortController().signal },
+      seen: () => undefined,
+      cut: () => undefined,
+      closing: new AbortController().signal,
     });
     await follower.follow(stream);
     this.#stage.problems.push(...follower.problems);
@@ -138,7 +140,9 @@ function copyOf(
   const isCopied = (responseId: string) => parseResponseId(responseId).ordinal <= ordinal;
   return {
     ...original,
-    ...{ id, created, position },
+    id,
+    created,
+    position,
     messages: original.messages
       .filter(({ responseId }) => isCopied(responseId))
       .map((message) => ({ ...message, responseId: renamed(message.responseId) })),

@@ -16,7 +16,9 @@ export function explain(
   const [first = 0] = messages;
   const steered = scripted.plan.late.filter(({ delivery }) => delivery === 'steer');
   const search = {
-    ...{ response, messages, scripted },
+    response,
+    messages,
+    scripted,
     mayGiveUp: crashes > RUN_LIMITS.maxTakeovers,
     // A message that was to steer asks for none, and finds nothing running now and then.
     showsReasoning: !steered.some(({ message }) => message === first),

@@ -67,7 +67,9 @@ export function planSchedule(seed: number): Plan {
   const first = random.chance(0.2) ? 2 : 1;
   for (let index = 0; index < first; index++) add(planTurns(random));
   return {
-    ...{ seed, messages, first },
+    seed,
+    messages,
+    first,
     crashWhileQueued: first > 1 && random.chance(0.6),
     crashAtRest: random.chance(0.12),
     followers: times(1 + random.below(2), () => planFollower(random)),

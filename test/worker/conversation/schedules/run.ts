@@ -116,7 +116,10 @@ export class ScheduleRun {
     const answers = new Map<string, ChatResponse>();
     for (const id of responseIds) answers.set(id, await device.read(`chat/completions/${id}`));
     this.#check({
-      ...{ scripted: this.#scripted, accepted, answers, view },
+      scripted: this.#scripted,
+      accepted,
+      answers,
+      view,
       interrupting: [...interrupting].filter((message) => accepted.has(message)).length,
       cancels: this.#actions.cancels,
       crashes: crashes.hits.length,

@@ -124,7 +124,12 @@ async function withSteered<T>(
 
 function insertWaiting(store: RunStore, ordinal: number): void {
   store.insertRun({
-    ...{ ordinal, status: 'queued', first: ordinal, started: null, machine: null, firstTurn: null },
+    ordinal,
+    status: 'queued',
+    first: ordinal,
+    started: null,
+    machine: null,
+    firstTurn: null,
     request: REQUEST,
   });
 }
@@ -133,22 +138,29 @@ function writeSteered(store: RunStore, ordinal: number): void {
   const idempotency = (word: string) => ({ key: `${word}-${ordinal}`, digest: 'd' });
   const first = ordinal * 10;
   store.insertRun({
-    ...{
-      ordinal,
-      status: 'completed',
-      first,
-      started: first + 1,
-      machine: null,
-      firstTurn: ordinal,
-    },
+    ordinal,
+    status: 'completed',
+    first,
+    started: first + 1,
+    machine: null,
+    firstTurn: ordinal,
     request: { ...REQUEST, idempotency: idempotency('begins') },
   });
   store.turns.insertTurn({
-    ...{ number: ordinal, run: ordinal, text: '', reasoning: null, calls: [] },
-    ...{ usage: null, lastSequence: 1, atMs: 0 },
+    number: ordinal,
+    run: ordinal,
+    text: '',
+    reasoning: null,
+    calls: [],
+    usage: null,
+    lastSequence: 1,
+    atMs: 0,
   });
   store.insertSteer({
-    ...{ number: ordinal, run: ordinal, turns: null, content: 'more' },
+    number: ordinal,
+    run: ordinal,
+    turns: null,
+    content: 'more',
     idempotency: idempotency('steers'),
   });
 }

@@ -23,7 +23,11 @@ const USAGE = { promptTokens: 11, completionTokens: 7, totalTokens: 18 };
 const ENDED = { finishReason: 'end_turn', usage: USAGE };
 
 const called = (id: string, name: string, args: Record<string, unknown>, rawArguments: string) => ({
-  ...{ id, name, arguments: args, rawArguments, mayExecute: true },
+  id,
+  name,
+  arguments: args,
+  rawArguments,
+  mayExecute: true,
 });
 const READ_CALL = called('toolu_1', 'read', { path: 'a' }, '{"path":"a"}');
 
@@ -51,7 +55,10 @@ const CASES: readonly ReplyCase[] = [
     'thoughts, text and two calls at once',
     anthropicFrames([THINKING, HIDDEN, TEXT, READ, LIST], 'tool_use').join(''),
     {
-      ...{ finishReason: 'tool_use', usage: USAGE, text: 'I look.', reasoning: 'Hm 😀.' },
+      finishReason: 'tool_use',
+      usage: USAGE,
+      text: 'I look.',
+      reasoning: 'Hm 😀.',
       calls: [READ_CALL, called('toolu_2', 'list', {}, '{}')],
       reasoningDetails: [thought(THINKING, 0), thought(HIDDEN, 0)],
     },
@@ -60,7 +67,10 @@ const CASES: readonly ReplyCase[] = [
     'thoughts behind the text and between calls keep their places',
     anthropicFrames([TEXT, THINKING, READ, HIDDEN, LIST], 'tool_use').join(''),
     {
-      ...{ finishReason: 'tool_use', usage: USAGE, text: 'I look.', reasoning: 'Hm 😀.' },
+      finishReason: 'tool_use',
+      usage: USAGE,
+      text: 'I look.',
+      reasoning: 'Hm 😀.',
       calls: [READ_CALL, called('toolu_2', 'list', {}, '{}')],
       reasoningDetails: [thought(THINKING, 1), thought(HIDDEN, 2)],
     },
@@ -68,13 +78,19 @@ const CASES: readonly ReplyCase[] = [
   [
     'tokens read from the cache and written to it are part of the prompt',
     anthropicFrames([TEXT], 'end_turn', {
-      ...{ input_tokens: 1, cache_read_input_tokens: 100, cache_creation_input_tokens: 10 },
+      input_tokens: 1,
+      cache_read_input_tokens: 100,
+      cache_creation_input_tokens: 10,
     }).join(''),
     {
-      ...{ finishReason: 'end_turn', text: 'I look.' },
+      finishReason: 'end_turn',
+      text: 'I look.',
       usage: {
-        ...{ promptTokens: 111, completionTokens: 7, totalTokens: 118 },
-        ...{ cachedPromptTokens: 100, cacheWriteTokens: 10 },
+        promptTokens: 111,
+        completionTokens: 7,
+        totalTokens: 118,
+        cachedPromptTokens: 100,
+        cacheWriteTokens: 10,
       },
     },
   ],
@@ -94,7 +110,9 @@ const CASES: readonly ReplyCase[] = [
       .join('')
       .replace('"type":"tool_use","id":"toolu_2"', '"type":"server_tool_use","id":"s"'),
     {
-      ...{ ...ENDED, text: 'I look.\n\nI look.', reasoning: 'Hm 😀.Hm 😀.\n\nHm 😀.' },
+      ...ENDED,
+      text: 'I look.\n\nI look.',
+      reasoning: 'Hm 😀.Hm 😀.\n\nHm 😀.',
       reasoningDetails: [
         ...[thought(THINKING, 0), thought(THINKING, 1), thought(HIDDEN, 1)],
         thought(THINKING, 1),
@@ -110,7 +128,10 @@ const CASES: readonly ReplyCase[] = [
     'the token limit lets no call run',
     anthropicFrames([TEXT, READ], 'max_tokens').join(''),
     {
-      ...{ outcome: 'truncated', finishReason: 'max_tokens', usage: USAGE, text: 'I look.' },
+      outcome: 'truncated',
+      finishReason: 'max_tokens',
+      usage: USAGE,
+      text: 'I look.',
       calls: [{ ...READ_CALL, mayExecute: false, problem: expect.stringContaining('token limit') }],
     },
   ],
@@ -129,7 +150,8 @@ const CASES: readonly ReplyCase[] = [
     'an overload in the middle',
     until('message_delta', anthropicFrames([TEXT])) + errorFrame('overloaded_error', 'Overloaded'),
     {
-      ...{ outcome: 'error', text: 'I look.' },
+      outcome: 'error',
+      text: 'I look.',
       usage: { promptTokens: 11, completionTokens: 0, totalTokens: 11 },
       error: { message: 'Overloaded', type: 'overloaded_error', code: null, status: null },
     },
@@ -149,7 +171,9 @@ const CASES: readonly ReplyCase[] = [
       calls: [{ ...READ_CALL, mayExecute: false, problem: expect.stringContaining('broke off') }],
       error: {
         message: 'The model server began another answer within this one.',
-        ...{ type: 'api_error', code: null, status: null },
+        type: 'api_error',
+        code: null,
+        status: null,
       },
     },
   ],
@@ -165,7 +189,8 @@ const CASES: readonly ReplyCase[] = [
     'a connection that breaks in a call',
     until('message_delta', anthropicFrames([THINKING, READ])),
     {
-      ...{ outcome: 'interrupted', reasoning: 'Hm 😀.' },
+      outcome: 'interrupted',
+      reasoning: 'Hm 😀.',
       usage: { promptTokens: 11, completionTokens: 0, totalTokens: 11 },
       calls: [{ ...READ_CALL, mayExecute: false, problem: expect.stringContaining('broke off') }],
       reasoningDetails: [thought(THINKING, 0)],
@@ -175,7 +200,8 @@ const CASES: readonly ReplyCase[] = [
     'thoughts that broke off have no signature and are not kept',
     until('signature_delta', anthropicFrames([THINKING])),
     {
-      ...{ outcome: 'interrupted', reasoning: 'Hm 😀.' },
+      outcome: 'interrupted',
+      reasoning: 'Hm 😀.',
       usage: { promptTokens: 11, completionTokens: 0, totalTokens: 11 },
     },
   ],
@@ -193,7 +219,8 @@ const CASES: readonly ReplyCase[] = [
     'half an event is an error',
     `${until('content_block_stop', anthropicFrames([TEXT]))}data: {"type":\n\n`,
     {
-      ...{ outcome: 'error', text: 'I look.' },
+      outcome: 'error',
+      text: 'I look.',
       usage: { promptTokens: 11, completionTokens: 0, totalTokens: 11 },
       error: expect.objectContaining({ message: expect.stringContaining('not JSON') }),
     },
@@ -252,8 +279,12 @@ it('a body that is no stream can be a whole message', () => {
     usage,
   });
   expect(reply).toMatchObject({
-    ...{ outcome: 'completed', text: 'I look.', reasoning: 'Hm 😀.', usage: USAGE },
-    ...{ calls: [READ_CALL], reasoningDetails: [thought(THINKING, 0)] },
+    outcome: 'completed',
+    text: 'I look.',
+    reasoning: 'Hm 😀.',
+    usage: USAGE,
+    calls: [READ_CALL],
+    reasoningDetails: [thought(THINKING, 0)],
   });
   expect(parts.map(({ type }) => type)).toEqual(['reasoning', 'text', 'call']);
 });

@@ -48,7 +48,9 @@ function bodyOf(
   changes: Partial<ServerTarget> = {},
 ): Body {
   const target = targetOf({
-    ...{ dialect: 'anthropic', upstreamId: 'claude', switches: ModelSwitches.parse(switches) },
+    dialect: 'anthropic',
+    upstreamId: 'claude',
+    switches: ModelSwitches.parse(switches),
     ...changes,
   });
   return formatAnthropic({ model: 'm', messages: [USER], tools: [], ...request }, target) as Body;
@@ -80,10 +82,7 @@ it('shows a tool loop in blocks, with results together, and marks four places to
       {
         role: 'user',
         content: [
-          {
-            ...{ type: 'tool_result', tool_use_id: 'toolu_1' },
-            content: [{ type: 'text', text: 'one' }],
-          },
+          { type: 'tool_result', tool_use_id: 'toolu_1', content: [{ type: 'text', text: 'one' }] },
           { type: 'tool_result', tool_use_id: 'toolu_2', content: [], ...MARK },
         ],
       },
@@ -115,7 +114,10 @@ it('names the tools of old calls where none is on offer any more', () => {
 it('moves a choice at the root of a schema into its properties', () => {
   const text = { type: 'string' };
   const parameters = {
-    ...{ type: 'object', properties: { id: text }, required: ['id'], $defs: {} },
+    type: 'object',
+    properties: { id: text },
+    required: ['id'],
+    $defs: {},
     anyOf: [
       { properties: { url: text }, required: ['url'] },
       { properties: { id: {}, file: text } },
@@ -125,7 +127,9 @@ it('moves a choice at the root of a schema into its properties', () => {
   expect(bodyOf({ tools: [tool], isOnce: true }).tools).toMatchObject([
     {
       input_schema: {
-        ...{ type: 'object', required: ['id'], $defs: {} },
+        type: 'object',
+        required: ['id'],
+        $defs: {},
         properties: { id: text, url: text, file: text },
       },
     },
@@ -172,7 +176,8 @@ it.each<[string, UpstreamMessage[], string[][]]>([
 
 it('sends images by their data or their address', () => {
   const content = ['data:image/png;base64,AAAA', 'https://x.test/a.png'].map((url) => ({
-    ...{ type: 'image_url' as const, image_url: { url } },
+    type: 'image_url' as const,
+    image_url: { url },
   }));
   const { messages } = bodyOf({ messages: [{ role: 'user', content }], isOnce: true });
   expect(messages[0]?.content).toEqual([
@@ -187,7 +192,10 @@ it('takes ids and arguments that another API has made', () => {
   const [, said, back] = bodyOf({ messages: messages as UpstreamMessage[] }).messages;
   const id = 'functions_2eread_3a0';
   expect(said?.content).toContainEqual({
-    ...{ type: 'tool_use', id, name: 'read', input: { arguments: 'not json' } },
+    type: 'tool_use',
+    id,
+    name: 'read',
+    input: { arguments: 'not json' },
   });
   expect(back?.content).toMatchObject([{ tool_use_id: id }]);
 });

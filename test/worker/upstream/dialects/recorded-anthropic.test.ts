@@ -42,8 +42,12 @@ const THINKING_CALL: Recorded = {
       ),
     ],
     usage: {
-      ...{ promptTokens: 2_705, completionTokens: 138, totalTokens: 2_843 },
-      ...{ cachedPromptTokens: 2_458, cacheWriteTokens: 234, reasoningTokens: 61 },
+      promptTokens: 2_705,
+      completionTokens: 138,
+      totalTokens: 2_843,
+      cachedPromptTokens: 2_458,
+      cacheWriteTokens: 234,
+      reasoningTokens: 61,
     },
   },
 };
@@ -77,8 +81,11 @@ const RECORDED: readonly Recorded[] = [
         [0, { type: 'redacted_thinking', data: 'redaSWQI8FwEir8AD1QY6ix2b_Fe' }],
       ),
       usage: {
-        ...{ promptTokens: 100, completionTokens: 13, totalTokens: 113 },
-        ...{ ...CACHE, reasoningTokens: 7 },
+        promptTokens: 100,
+        completionTokens: 13,
+        totalTokens: 113,
+        ...CACHE,
+        reasoningTokens: 7,
       },
     },
   },
@@ -146,8 +153,11 @@ const RECORDED: readonly Recorded[] = [
       reasoning: PAUSED.thinking,
       reasoningDetails: thoughts('anthropic', [0, PAUSED]),
       usage: {
-        ...{ promptTokens: 404_500, completionTokens: 943, totalTokens: 405_443 },
-        ...{ ...CACHE, reasoningTokens: 261 },
+        promptTokens: 404_500,
+        completionTokens: 943,
+        totalTokens: 405_443,
+        ...CACHE,
+        reasoningTokens: 261,
       },
     },
   },
@@ -171,7 +181,9 @@ const RECORDED: readonly Recorded[] = [
       text: 'The kettle sings while we sort the blue marbles by size. Every tray holds nine of them, and the tenth goes back into the bag. A spare k',
       calls: [
         {
-          ...{ id: 'toolu_01EPbepmRcBAJk12fJ1q2ghC', name: 'make_file', arguments: null },
+          id: 'toolu_01EPbepmRcBAJk12fJ1q2ghC',
+          name: 'make_file',
+          arguments: null,
           rawArguments:
             '{"filename": "two-boats", "lines_of_text": [\n"every tray holds nine of them and the tenth goes back into t",\n"",\n"every tray hold",\n"",\n"whoever find',
           mayExecute: false,

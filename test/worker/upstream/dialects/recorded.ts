@@ -36,7 +36,9 @@ export function expectRecorded(dialect: NativeDialect, { name, reply }: Recorded
 export function sentAgain(dialect: NativeDialect, { reply }: Recorded): readonly object[] {
   const { text = '', reasoningDetails = [], calls = [] } = reply;
   const made = calls.map(({ id, name, rawArguments }) => ({
-    ...{ id, type: 'function' as const, function: { name, arguments: rawArguments } },
+    id,
+    type: 'function' as const,
+    function: { name, arguments: rawArguments },
   }));
   const messages: UpstreamMessage[] = [
     { role: 'user', content: 'go' },

@@ -5,7 +5,9 @@ import { eventFrame, type ResponseItem, responseFrames } from '../../../far-ends
 import { expectReply, type ReplyCase } from '../reply-case.ts';
 
 const THOUGHT: ResponseItem = {
-  ...{ type: 'reasoning', id: 'rs_1', encrypted_content: 'gAAA' },
+  type: 'reasoning',
+  id: 'rs_1',
+  encrypted_content: 'gAAA',
   summary: [
     { type: 'summary_text', text: 'Hm 😀.' },
     { type: 'summary_text', text: 'Aha.' },
@@ -13,7 +15,10 @@ const THOUGHT: ResponseItem = {
 };
 const TEXT: ResponseItem = { type: 'message', text: 'I look.' };
 const READ: ResponseItem = {
-  ...{ type: 'function_call', call_id: 'call_1', name: 'read', arguments: '{"path":"a"}' },
+  type: 'function_call',
+  call_id: 'call_1',
+  name: 'read',
+  arguments: '{"path":"a"}',
 };
 const LIST: ResponseItem = {
   type: 'function_call',
@@ -23,16 +28,26 @@ const LIST: ResponseItem = {
 };
 
 const USAGE = {
-  ...{ promptTokens: 11, completionTokens: 7, totalTokens: 18 },
-  ...{ cachedPromptTokens: 4, reasoningTokens: 2 },
+  promptTokens: 11,
+  completionTokens: 7,
+  totalTokens: 18,
+  cachedPromptTokens: 4,
+  reasoningTokens: 2,
 };
 const ENDED = { finishReason: 'completed', usage: USAGE };
 const READ_CALL = {
-  ...{ id: 'call_1', name: 'read', arguments: { path: 'a' } },
-  ...{ rawArguments: '{"path":"a"}', mayExecute: true },
+  id: 'call_1',
+  name: 'read',
+  arguments: { path: 'a' },
+  rawArguments: '{"path":"a"}',
+  mayExecute: true,
 };
 const LIST_CALL = {
-  ...{ id: 'call_2', name: 'list', arguments: {}, rawArguments: '{}', mayExecute: true },
+  id: 'call_2',
+  name: 'list',
+  arguments: {},
+  rawArguments: '{}',
+  mayExecute: true,
 };
 
 function thought(place: number) {
@@ -61,23 +76,31 @@ const CASES: readonly ReplyCase[] = [
     'thoughts, text and two calls at once',
     responseFrames([THOUGHT, TEXT, READ, LIST]).join(''),
     {
-      ...{ ...ENDED, text: 'I look.', reasoning: 'Hm 😀.\n\nAha.' },
-      ...{ calls: [READ_CALL, LIST_CALL], reasoningDetails: [thought(0)] },
+      ...ENDED,
+      text: 'I look.',
+      reasoning: 'Hm 😀.\n\nAha.',
+      calls: [READ_CALL, LIST_CALL],
+      reasoningDetails: [thought(0)],
     },
   ],
   [
     'thoughts behind the text and between calls keep their places',
     responseFrames([TEXT, THOUGHT, READ, THOUGHT, LIST]).join(''),
     {
-      ...{ ...ENDED, text: 'I look.', reasoning: 'Hm 😀.\n\nAha.Hm 😀.\n\nAha.' },
-      ...{ calls: [READ_CALL, LIST_CALL], reasoningDetails: [thought(1), thought(2)] },
+      ...ENDED,
+      text: 'I look.',
+      reasoning: 'Hm 😀.\n\nAha.Hm 😀.\n\nAha.',
+      calls: [READ_CALL, LIST_CALL],
+      reasoningDetails: [thought(1), thought(2)],
     },
   ],
   [
     'each message and each thought is a paragraph of its own, but behind a call',
     responseFrames([THOUGHT, THOUGHT, TEXT, TEXT, READ, TEXT]).join(''),
     {
-      ...{ ...ENDED, text: 'I look.\n\nI look.I look.', calls: [READ_CALL] },
+      ...ENDED,
+      text: 'I look.\n\nI look.I look.',
+      calls: [READ_CALL],
       reasoning: 'Hm 😀.\n\nAha.\n\nHm 😀.\n\nAha.',
       reasoningDetails: [thought(0), thought(0)],
     },
@@ -91,8 +114,11 @@ const CASES: readonly ReplyCase[] = [
     'items that come only whole',
     only(responseFrames([THOUGHT, TEXT, READ]), 'response.output_item.done', 'response.completed'),
     {
-      ...{ ...ENDED, text: 'I look.', reasoning: 'Hm 😀.\n\nAha.' },
-      ...{ calls: [READ_CALL], reasoningDetails: [thought(0)] },
+      ...ENDED,
+      text: 'I look.',
+      reasoning: 'Hm 😀.\n\nAha.',
+      calls: [READ_CALL],
+      reasoningDetails: [thought(0)],
     },
   ],
   [
@@ -105,17 +131,22 @@ const CASES: readonly ReplyCase[] = [
   [
     'the token limit lets no call run',
     responseFrames([TEXT, READ], {
-      ...{ status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } },
+      status: 'incomplete',
+      incomplete_details: { reason: 'max_output_tokens' },
     }).join(''),
     {
-      ...{ outcome: 'truncated', finishReason: 'max_output_tokens', usage: USAGE, text: 'I look.' },
+      outcome: 'truncated',
+      finishReason: 'max_output_tokens',
+      usage: USAGE,
+      text: 'I look.',
       calls: [{ ...READ_CALL, mayExecute: false, problem: expect.stringContaining('token limit') }],
     },
   ],
   [
     'the content filter',
     responseFrames([TEXT], {
-      ...{ status: 'incomplete', incomplete_details: { reason: 'content_filter' } },
+      status: 'incomplete',
+      incomplete_details: { reason: 'content_filter' },
     }).join(''),
     { outcome: 'filtered', finishReason: 'content_filter', usage: USAGE, text: 'I look.' },
   ],
@@ -139,7 +170,10 @@ const CASES: readonly ReplyCase[] = [
     'a failure at the end',
     responseFrames([TEXT], { status: 'failed', error: QUOTA }).join(''),
     {
-      ...{ outcome: 'error', finishReason: 'failed', usage: USAGE, text: 'I look.' },
+      outcome: 'error',
+      finishReason: 'failed',
+      usage: USAGE,
+      text: 'I look.',
       error: { message: 'Pay first.', code: 'insufficient_quota', type: null, status: null },
     },
   ],
@@ -147,7 +181,9 @@ const CASES: readonly ReplyCase[] = [
     'a failure without a word',
     responseFrames([], { status: 'failed' }).join(''),
     {
-      ...{ outcome: 'error', finishReason: 'failed', usage: USAGE },
+      outcome: 'error',
+      finishReason: 'failed',
+      usage: USAGE,
       error: expect.objectContaining({ message: expect.stringContaining('without a message') }),
     },
   ],
@@ -157,7 +193,8 @@ const CASES: readonly ReplyCase[] = [
       eventFrame({ type: 'error', code: 'server_error', message: 'Sorry', param: null }) +
       eventFrame({ type: 'error', error: { type: 'late', message: 'Too late' } }),
     {
-      ...{ outcome: 'error', text: 'I look.' },
+      outcome: 'error',
+      text: 'I look.',
       error: { message: 'Sorry', code: 'server_error', type: 'error', status: null },
     },
   ],
@@ -165,7 +202,8 @@ const CASES: readonly ReplyCase[] = [
     'a connection that breaks in a call',
     until('response.function_call_arguments.done', responseFrames([THOUGHT, READ])),
     {
-      ...{ outcome: 'interrupted', reasoning: 'Hm 😀.\n\nAha.' },
+      outcome: 'interrupted',
+      reasoning: 'Hm 😀.\n\nAha.',
       calls: [{ ...READ_CALL, mayExecute: false, problem: expect.stringContaining('broke off') }],
       reasoningDetails: [thought(0)],
     },
@@ -205,8 +243,11 @@ it('a body that is no stream can be a whole response', () => {
   const output = [THOUGHT, { type: 'message', content }, READ];
   const { reply, parts } = read(200, { object: 'response', status: 'completed', output });
   expect(reply).toMatchObject({
-    ...{ outcome: 'completed', text: 'I look.', reasoning: 'Hm 😀.\n\nAha.' },
-    ...{ calls: [READ_CALL], reasoningDetails: [thought(0)] },
+    outcome: 'completed',
+    text: 'I look.',
+    reasoning: 'Hm 😀.\n\nAha.',
+    calls: [READ_CALL],
+    reasoningDetails: [thought(0)],
   });
   expect(parts.map(({ type }) => type)).toEqual(['reasoning', 'text', 'call']);
 });

@@ -16,7 +16,10 @@ function loop(details: readonly unknown[], content = 'I look.'): UpstreamMessage
   return [
     USER,
     {
-      ...{ role: 'assistant', content, reasoning: 'Hm.', reasoning_details: details },
+      role: 'assistant',
+      content,
+      reasoning: 'Hm.',
+      reasoning_details: details,
       tool_calls: ['call_1', 'call_2'].map((id) => ({ id, type: 'function', function: called })),
     },
     { role: 'tool', tool_call_id: 'call_1', content: 'one' },
@@ -30,7 +33,9 @@ function thought(place: number, more: object = {}) {
 
 function bodyOf(request: Partial<UpstreamRequest>, switches: object = {}) {
   const target = targetOf({
-    ...{ dialect: 'responses', upstreamId: 'gpt', switches: ModelSwitches.parse(switches) },
+    dialect: 'responses',
+    upstreamId: 'gpt',
+    switches: ModelSwitches.parse(switches),
     maxOutputTokens: 9_000,
   });
   const body = formatResponses({ model: 'm', messages: [USER], tools: [], ...request }, target);
@@ -56,8 +61,11 @@ it('shows a tool loop in items, with what the model thought at its places', () =
     ],
     tools: [
       {
-        ...{ type: 'function', name: 'read', description: 'Reads.' },
-        ...{ parameters: { type: 'object' }, strict: false },
+        type: 'function',
+        name: 'read',
+        description: 'Reads.',
+        parameters: { type: 'object' },
+        strict: false,
       },
     ],
     tool_choice: 'auto',
@@ -113,7 +121,10 @@ it('says how much the model thinks, and what the client wants', () => {
   const sampling = { temperature: 0.5, maxTokens: 100, user: 'u' };
   const switches = { effort: 'high', parallelToolCalls: false };
   expect(bodyOf({ tools: [TOOL], sampling }, switches)).toMatchObject({
-    ...{ reasoning: { effort: 'high', summary: 'auto' }, parallel_tool_calls: false },
-    ...{ temperature: 0.5, max_output_tokens: 100, user: 'u' },
+    reasoning: { effort: 'high', summary: 'auto' },
+    parallel_tool_calls: false,
+    temperature: 0.5,
+    max_output_tokens: 100,
+    user: 'u',
   });
 });

@@ -182,7 +182,11 @@ function manyRuns(random: Random): MadeRun[] {
 /** Rules that apply at once, or once a call names their file; some change from run to run. */
 function someRules(random: Random): RuleFile[] {
   const rule = (path: string, kind: RuleFile['kind']): RuleFile => ({
-    ...{ path, kind, folder: '.', origin: 'workspace', globs: ['*.ts'] },
+    path,
+    kind,
+    folder: '.',
+    origin: 'workspace',
+    globs: ['*.ts'],
     text: random.pick([path, random.text(random.pick([100, 24_000]))]),
   });
   return [
