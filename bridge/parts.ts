@@ -1,6 +1,8 @@
 /** The parts of a running bridge: makes them, and binds them to each other. */
+
 import { join } from 'node:path';
 import type { BridgeStatus } from '../machine/bridge-status.ts';
+import type { Environment } from '../machine/environment.ts';
 import { addRules } from '../machine/owner-rules.ts';
 import type { MessageLook } from '../shared/wire/findings.ts';
 import type { Mode } from '../shared/wire/modes.ts';
@@ -82,7 +84,7 @@ export interface PartsConfig extends ConnectionConfig {
   /** Has the devices that count at every bridge of the machine, and the secrets that add to them. Default: `stateDir`. */
   readonly machineDir?: string;
   /** What programs of this bridge get of it: commands by bridge/sandbox/launch/environment.ts, MCP servers by bridge/mcp/. */
-  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly environment: Environment;
   /** Whether it may ask questions at this process's terminal. One bridge of a process may. */
   readonly asksAtTerminal: boolean;
   /** Whether the owner lets devices of other machines allow calls from now on. */

@@ -67,7 +67,7 @@ export async function openFrontDoor(options: FrontDoorOptions): Promise<FrontDoo
 /** By these names a program on this machine, or in a container on it, reaches the server. A web page uses its own. */
 const HOSTS = ['127.0.0.1', 'localhost', 'host.docker.internal'];
 
-interface Door extends FrontDoorOptions {
+interface OpenFrontDoor extends FrontDoorOptions {
   readonly hosts: ReadonlySet<string>;
   /** What all requests hold whose bodies have not ended. */
   readonly reading: { bytes: number };
@@ -76,7 +76,7 @@ interface Door extends FrontDoorOptions {
 async function answer(
   incoming: IncomingMessage,
   outgoing: ServerResponse,
-  door: Door,
+  door: OpenFrontDoor,
 ): Promise<void> {
   const leaving = new AbortController();
   outgoing.once('close', () => leaving.abort()).on('error', () => {});
@@ -93,7 +93,10 @@ async function answer(
 const FAILED = new DoorRefusal(500, 'The companion could not answer this request.');
 
 /** Looks at the head of a request only. */
-function admit({ headers, url = '', method = '' }: IncomingMessage, door: Door): GuestFamily {
+function admit(
+  { headers, url = '', method = '' }: IncomingMessage,
+  door: OpenFrontDoor,
+): GuestFamily {
   if (!door.hosts.has((headers.host ?? '').toLowerCase()))
     throw new DoorRefusal(403, 'This server has another name: use 127.0.0.1.');
   if (headers.origin !== undefined)
@@ -125,7 +128,7 @@ function digestOf(text: string): Buffer {
   return createHash('sha256').update(text).digest();
 }
 
-async function readBody(incoming: IncomingMessage, { reading }: Door): Promise<unknown> {
+async function readBody(incoming: IncomingMessage, { reading }: OpenFrontDoor): Promise<unknown> {
   const { maxBodyBytes, maxReadingBytes } = COMPANION_LIMITS;
   const tooLarge = new DoorRefusal(413, `A request has at most ${maxBodyBytes} bytes.`);
   if (Number(incoming.headers['content-length'] ?? 0) > maxBodyBytes) throw tooLarge;

@@ -146,7 +146,7 @@ const MAY_IMPORT = parseTable(`
     commander node: zod cli/limits.ts
   cli/chat: local/config shared client/index.ts machine cli/render cli/target cli/terminal
     commander node: cli/limits.ts
-  cli/talk: shared cli/chat cli/target cli/terminal cli/tui commander
+  cli/talk: shared machine cli/chat cli/target cli/terminal cli/tui commander
   cli/acp: shared client/index.ts machine bridge/mcp cli/chat cli/people cli/render cli/server
     cli/target cli/terminal local/own-root.ts local/server @agentclientprotocol/sdk commander
     node: zod
@@ -403,15 +403,25 @@ it('has no circle of files or of rooms', () => {
   expect(circleIn(graphOf(files, placeOf))).toEqual([]);
 });
 
-it('exports a type by its name from one file alone, so that an editor finds it', () => {
+it('declares each type by its name in one file alone, so that an editor finds it', () => {
   const homes = new Map<string, string[]>();
-  for (const file of sourceFiles().filter((each) => !/^bench\/|\.d\.ts$/.test(each))) {
+  // An example is a program of its own.
+  const others = /^bench\/|^client\/examples\/|\.d\.ts$/;
+  for (const file of sourceFiles().filter((each) => !others.test(each))) {
     const source = readFileSync(join(ROOT, file), 'utf8');
-    for (const [, name = ''] of source.matchAll(/^export (?:type|interface|class) (\w+)/gm)) {
+    const declared = source.matchAll(/^(?:export )?(?:type|interface|class) (\w+)/gm);
+    for (const name of new Set(Array.from(declared, ([, name = '']) => name))) {
       homes.set(name, [...(homes.get(name) ?? []), file]);
     }
   }
   expect([...homes].filter(([, files]) => files.length > 1)).toEqual([]);
+});
+
+it('spreads no object literal where its members can stand', () => {
+  const places = sourceFiles().filter((file) =>
+    /\.\.\.\{/.test(readFileSync(join(ROOT, file), 'utf8')),
+  );
+  expect(places).toEqual([]);
 });
 
 it.each([

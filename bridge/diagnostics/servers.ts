@@ -51,7 +51,7 @@ interface RunningLanguageServer {
 }
 
 /** Of a kind that could not run: until when it is not tried again (as performance.now gives it), and why. */
-interface Failure {
+interface FailedServer {
   readonly untilMs: number;
   /** Another one means that something was installed, which is tried at once. */
   readonly installation: string;
@@ -63,7 +63,7 @@ export class LanguageServers {
   readonly #lanes = new Lanes();
   readonly #ended = new AbortController();
   readonly #running = new Map<string, RunningLanguageServer>();
-  readonly #failed = new Map<string, Failure>();
+  readonly #failed = new Map<string, FailedServer>();
   readonly #changes: FileChanges;
 
   constructor(place: ServersPlace) {

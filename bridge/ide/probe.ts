@@ -53,10 +53,10 @@ async function probeAt(
     const { status } = await post('tools/list', {});
     if (status === 200 || status === 400 || status === 404)
       return { state: 'answers', summary: 'it answers' };
-    throw new Refused(status);
+    throw new RefusedProbe(status);
   }
   const opened = await post('initialize', INITIALIZE);
-  if (opened.status !== 200) throw new Refused(opened.status);
+  if (opened.status !== 200) throw new RefusedProbe(opened.status);
   const { protocolVersion, serverInfo } = Opened.parse(opened.result);
   const session = {
     'mcp-protocol-version': protocolVersion,
@@ -65,7 +65,7 @@ async function probeAt(
   const ready = { ...RPC, method: 'notifications/initialized' };
   await send({ host, candidate, session, body: ready }, signal);
   const listed = await post('tools/list', {}, session);
-  if (listed.status !== 200) throw new Refused(listed.status);
+  if (listed.status !== 200) throw new RefusedProbe(listed.status);
   const names = Listed.parse(listed.result).tools.map(({ name }) => name);
   await leave({ host, candidate, session }, signal);
   const canShow = ['openDiff', 'closeDiff'].every((name) => names.includes(name));
@@ -111,7 +111,7 @@ interface Received {
   readonly result?: unknown;
 }
 
-class Refused extends Error {
+class RefusedProbe extends Error {
   readonly status: number;
 
   constructor(status: number) {
@@ -138,7 +138,7 @@ async function send(
   const { promise, resolve, reject } = newDeferred<IncomingMessage>();
   const sent = request(to).once('response', resolve).on('error', reject);
   // An answer in another protocol is neither a response nor an error.
-  sent.once('upgrade', () => reject(new Refused(101)));
+  sent.once('upgrade', () => reject(new RefusedProbe(101)));
   sent.end(body && JSON.stringify(body));
   try {
     const message = await promise;
@@ -176,7 +176,8 @@ function answersIn(text: string): unknown[] {
 }
 
 function describeFailure(error: unknown): string {
-  if (error instanceof Refused) return REFUSALS[error.status] ?? `it answers with ${error.status}`;
+  if (error instanceof RefusedProbe)
+    return REFUSALS[error.status] ?? `it answers with ${error.status}`;
   if (error instanceof z.ZodError) return 'what answers is no companion';
   if (!(error instanceof Error)) return String(error);
   const seconds = DISCOVERY_LIMITS.probeMs / 1000;

@@ -1,14 +1,15 @@
 /** The index's thread as the bridge sees it: bounded in memory, started when it is needed, ended when it is idle. */
 import { Worker } from 'node:worker_threads';
-import { newDeferred } from '../../machine/deferred.ts';
+import { type Deferred, newDeferred } from '../../machine/deferred.ts';
 import { INDEX_LIMITS } from './limits.ts';
 import type { IndexNews, IndexOrder, IndexTask, IndexWork } from './messages.ts';
 
-type Deferred = ReturnType<typeof newDeferred<unknown>>;
-
 interface RunningThread {
   readonly worker: Worker;
-  readonly open: Map<number, { readonly deferred: Deferred; readonly onProgress: OnProgress }>;
+  readonly open: Map<
+    number,
+    { readonly deferred: Deferred<unknown>; readonly onProgress: OnProgress }
+  >;
   /** Rejects where the index cannot be opened. */
   ready: Promise<unknown>;
 }

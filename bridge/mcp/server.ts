@@ -1,7 +1,9 @@
 /** The life of one MCP server: started, listed, called, and started again when it ends. */
+
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Tool } from '@modelcontextprotocol/client';
 import { newDeferred } from '../../machine/deferred.ts';
+import type { Environment } from '../../machine/environment.ts';
 import { inOneLine, nameInLine } from '../../shared/text/plain-sight.ts';
 import { canonicalJson } from '../../shared/wire/approval-text.ts';
 import type { Metadata } from '../../shared/wire/documents.ts';
@@ -43,7 +45,7 @@ export interface ServerPlace {
   /** Absolute. */
   readonly workspace: string;
   /** Of the bridge. */
-  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly environment: Environment;
   readonly loginFile: string;
   /** For servers that are to run in it. */
   readonly sandbox?: ServerSandbox | undefined;

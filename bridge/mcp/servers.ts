@@ -1,7 +1,9 @@
 /** Runs the MCP servers that the owner lists, and offers their tools. */
+
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Tool } from '@modelcontextprotocol/client';
+import type { Environment } from '../../machine/environment.ts';
 import type { LogEvent } from '../../machine/log-line.ts';
 import { readIfThere } from '../../machine/private-files.ts';
 import { OFFER_LIMITS } from '../../shared/limits.ts';
@@ -25,7 +27,7 @@ export interface McpPlace {
   readonly file: string;
   readonly offers: Offers;
   /** Of the bridge. */
-  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly environment: Environment;
   /** For servers that are to run in it. */
   readonly sandbox?: ServerSandbox;
   /** Called after each change of {@link McpServers.reports}. */

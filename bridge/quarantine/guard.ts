@@ -29,7 +29,7 @@ export interface GuardedCommand {
 }
 
 /** Its text, when it began, and the call that it belongs to. */
-interface RunningCommand {
+interface CommandUnderWay {
   readonly command: string;
   readonly sinceMs: number;
   readonly call: LogIds;
@@ -43,7 +43,7 @@ export class WorkspaceGuard {
   readonly #workspace: string;
   readonly #looks: Looks;
   readonly #report: (line: string) => void;
-  readonly #running = new Map<symbol, RunningCommand>();
+  readonly #running = new Map<symbol, CommandUnderWay>();
   /** The ends of commands whose calls have returned. */
   readonly #endings = new Set<Promise<void>>();
   /** Findings that no result has shown yet. The person at the machine knows them, or learns of them with that result. */

@@ -125,14 +125,14 @@ export class Skills {
       .slice(0, SKILL_LIMITS.maxCandidates);
     const read = await Promise.all(candidates.map((one) => readCandidate(one, texts)));
     signal.throwIfAborted();
-    const finding = new Finding();
+    const finding = new SkillFinding();
     for (const [at, candidate] of candidates.entries()) finding.add(candidate, read[at]);
     return finding;
   }
 }
 
 /** Collects the skills of one look. Of two with one name the first counts. */
-class Finding {
+class SkillFinding {
   readonly found: FoundSkill[] = [];
   readonly leftOut: LeftOutSkill[] = [];
 

@@ -24,7 +24,7 @@ export interface GrepView {
 /** Matching lines (`12:text`) and lines around them (`12-text`), below the name of their file. */
 export async function showMatches(view: GrepView): Promise<string> {
   const { search, limit, nameOf } = view;
-  const page = new OutputPage(limit, 'match', 'matches');
+  const page = new GrepPage(limit, 'match', 'matches');
   let file = '';
   let next = 0;
   for await (const found of foundBy(view)) {
@@ -45,7 +45,7 @@ export async function showMatches(view: GrepView): Promise<string> {
 
 /** The names of files with a match. */
 export async function showFiles(view: GrepView): Promise<string> {
-  const page = new OutputPage(view.limit, 'file', 'files');
+  const page = new GrepPage(view.limit, 'file', 'files');
   let file = '';
   for await (const { name } of foundBy(view)) {
     if (name === file) continue;
@@ -59,7 +59,7 @@ export async function showFiles(view: GrepView): Promise<string> {
 
 /** `name:count` for each file with a match. Counts matching lines; where a match may span lines, counts matches. */
 export async function showCounts(view: GrepView): Promise<string> {
-  const page = new OutputPage(view.limit, 'file', 'files');
+  const page = new GrepPage(view.limit, 'file', 'files');
   const spansLines = view.search.flags.includes('--multiline');
   let file = '';
   let count = 0;
@@ -165,7 +165,7 @@ const NEWLINE = 0x0a;
 const REPLACEMENT = '\ufffd';
 
 /** Lines up to a bound, and the sentence that says whether there are more. */
-class OutputPage {
+class GrepPage {
   readonly #lines: string[] = [];
   readonly #limit: number;
   readonly #one: string;

@@ -4,6 +4,7 @@ import { TUNNEL_LIMITS } from '../../shared/limits.ts';
 import {
   type BridgeFrame,
   type ReportedConfinement as ConfinementReport,
+  type Hello,
   TUNNEL_PROTOCOL,
 } from '../../shared/wire/tunnel.ts';
 import type { Looker } from '../context/looker.ts';
@@ -12,8 +13,6 @@ import type { OfferFeed } from './feeds.ts';
 import type { Journal } from './journal.ts';
 import type { CallSession } from './session.ts';
 import type { ConnectionConfig, ConnectionEvents } from './socket.ts';
-
-type Hello = Extract<BridgeFrame, { type: 'hello' }>;
 
 export interface ServedBridge {
   readonly looker: Looker;

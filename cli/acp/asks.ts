@@ -19,7 +19,7 @@ import { complain, describeError } from '../terminal/failure-text.ts';
 import { answersIn, FormContent, formOf, formOfQuestions } from './forms.ts';
 import { proposedCall, toolCallIdOf } from './tool-calls.ts';
 
-type Approval = Extract<SubagentAsk, { kind: 'approval' }>;
+type EditorApproval = Extract<SubagentAsk, { kind: 'approval' }>;
 type Clarification = Extract<SubagentAsk, { kind: 'clarification' }>;
 
 /** Where a person is asked. */
@@ -110,7 +110,7 @@ export class EditorAsks {
     return { ...call, title: `${of}: ${call.title}` };
   }
 
-  async #approve(ask: Approval, signal: AbortSignal): Promise<void> {
+  async #approve(ask: EditorApproval, signal: AbortSignal): Promise<void> {
     const { chat, hasForms } = this.#desk;
     const isForm = ask.proposal.kind === 'elicitation' && hasForms && chat.device !== null;
     const reply = isForm ? await this.#fill(ask, signal) : await this.#permit(ask, signal);
@@ -119,7 +119,7 @@ export class EditorAsks {
     await insist(() => sendReply(there, ask, reply, chat.device), signal);
   }
 
-  async #permit(ask: Approval, signal: AbortSignal): Promise<ApprovalReply | undefined> {
+  async #permit(ask: EditorApproval, signal: AbortSignal): Promise<ApprovalReply | undefined> {
     const { chat, folder } = this.#desk;
     const { proposal, reason, responseId, documentId } = ask;
     const canAllow = chat.device !== null && proposal.kind !== 'elicitation';
@@ -149,7 +149,7 @@ export class EditorAsks {
   }
 
   /** The values that an MCP server asks for. */
-  async #fill(ask: Approval, signal: AbortSignal): Promise<ApprovalReply | undefined> {
+  async #fill(ask: EditorApproval, signal: AbortSignal): Promise<ApprovalReply | undefined> {
     const { proposal } = ask;
     if (proposal.kind !== 'elicitation') return undefined;
     const { server, fields } = proposal;

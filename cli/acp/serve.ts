@@ -45,7 +45,7 @@ import { readChoices } from './settings.ts';
 /** Serves until the editor closes stdin. Answers that run then go on at the server. */
 export async function serveAcp(options: DoorOptions, programs: Programs): Promise<void> {
   const terminal = openTerminal(process, process.env, { machine: true });
-  const door = new Door({ options, programs, terminal });
+  const door = new EditorDoor({ options, programs, terminal });
   const output = Writable.toWeb(process.stdout);
   const input = Readable.toWeb(process.stdin) as ReadableStream<Uint8Array>;
   const connection = appOf(door).connect(ndJsonStream(output, input));
@@ -53,7 +53,7 @@ export async function serveAcp(options: DoorOptions, programs: Programs): Promis
   door[Symbol.dispose]();
 }
 
-function appOf(door: Door) {
+function appOf(door: EditorDoor) {
   return agent({ name: 'drawbridge' })
     .onRequest('initialize', ({ params }) => door.initialize(params))
     .onRequest('session/new', ({ params, client }) => answer(() => door.begin(params, client)))
@@ -119,7 +119,7 @@ interface OpenSession {
 }
 
 /** All sessions of one editor. */
-class Door implements Disposable {
+class EditorDoor implements Disposable {
   readonly #surroundings: PlaceSurroundings;
   readonly #sessions = new Map<string, OpenSession>();
   #capabilities: ClientCapabilities = {};

@@ -51,7 +51,7 @@ export function registerHere(program: Command, programs: Programs): void {
   addServerOptions(start)
     .option(...TO)
     .option(...NO_BROWSER)
-    .action((options: StartOptions) => startHere(options, programs));
+    .action((options: StartHereOptions) => startHere(options, programs));
 }
 
 const TO = [
@@ -114,11 +114,14 @@ async function chatHere(words: string[], options: HereOptions, programs: Program
   process.exitCode = await talk(here, { words, isOnce, picks: resume === true });
 }
 
-interface StartOptions extends FolderOptions {
+interface StartHereOptions extends FolderOptions {
   readonly browser: boolean;
 }
 
-async function startHere({ browser, ...options }: StartOptions, programs: Programs): Promise<void> {
+async function startHere(
+  { browser, ...options }: StartHereOptions,
+  programs: Programs,
+): Promise<void> {
   const terminal = openTerminal(process, process.env);
   const joined = await joinHere(options, programs, terminal);
   const page = await showWayToPage(joined, options, terminal);

@@ -1,4 +1,5 @@
 /** Talks with the agent: on a screen where the terminal can show one, else line by line. */
+import type { Environment } from '../../machine/environment.ts';
 import type { Chat } from '../chat/chat.ts';
 import { runChat } from '../chat/run-chat.ts';
 import type { Terminal } from '../terminal/terminal.ts';
@@ -28,10 +29,7 @@ export async function talk(chat: Chat, { words, isOnce, picks }: Opening): Promi
 }
 
 /** Whether parts of the terminal can be drawn anew, and the person wants it (`DRAWBRIDGE_PLAIN`). */
-export function canDraw(
-  { isInteractive, isPiped }: Terminal,
-  environment: Readonly<Record<string, string | undefined>>,
-): boolean {
+export function canDraw({ isInteractive, isPiped }: Terminal, environment: Environment): boolean {
   const { TERM, DRAWBRIDGE_PLAIN } = environment;
   return isInteractive && !isPiped && TERM !== 'dumb' && !DRAWBRIDGE_PLAIN;
 }

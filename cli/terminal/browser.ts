@@ -1,9 +1,9 @@
 /** Opens the person's browser. */
+
 import { spawn } from 'node:child_process';
 import { delimiter } from 'node:path';
+import type { Environment } from '../../machine/environment.ts';
 import { findProgram, foldersOutside } from './programs.ts';
-
-type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Whether a browser that is opened here shows up where the person is. */
 export function hasDisplay(environment: Environment): boolean {

@@ -1,5 +1,7 @@
 /** Writes to the person, asks the person, and passes on the signals that end a command. */
+
 import type { Readable, Writable } from 'node:stream';
+import type { Environment } from '../../machine/environment.ts';
 import { Keyboard, type Typed } from '../../machine/keyboard.ts';
 import { escapeControls } from '../../shared/text/plain-sight.ts';
 import { onUnread } from './ending.ts';
@@ -60,7 +62,7 @@ export interface Streams {
 /** The terminal of a process. For a `machine` it asks nothing, and stdout carries only the machine's format. */
 export function openTerminal(
   { stdin, stdout, stderr }: Streams,
-  environment: Readonly<Record<string, string | undefined>>,
+  environment: Environment,
   { machine = false } = {},
 ): Terminal {
   const isPiped = machine || stdout.isTTY !== true;

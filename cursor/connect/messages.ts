@@ -82,14 +82,14 @@ function withJsonNames(value: unknown): unknown {
 }
 
 /** A field as aiserver.proto declares it. `kind` is a table for a message. */
-interface Field {
+interface MessageField {
   readonly name: string;
   readonly kind: 'string' | 'enum' | MessageFields;
   readonly isRepeated?: true;
 }
 
 /** The fields of a message, by number. */
-type MessageFields = Readonly<Record<number, Field>>;
+type MessageFields = Readonly<Record<number, MessageField>>;
 
 const MESSAGE: MessageFields = {
   1: { name: 'text', kind: 'string' },
@@ -121,7 +121,7 @@ function readMessage(bytes: Uint8Array, fields: MessageFields): Record<string, u
   return message;
 }
 
-function readValue(reader: BinaryReader, { kind }: Field): unknown {
+function readValue(reader: BinaryReader, { kind }: MessageField): unknown {
   if (kind === 'string') return reader.string(true);
   return kind === 'enum' ? reader.int32() : readMessage(reader.bytes(), kind);
 }

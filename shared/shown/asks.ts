@@ -4,28 +4,31 @@ import type { ChatResponse, Document } from '../wire/documents.ts';
 import { asksOf, isUnanswered } from '../wire/fold.ts';
 import { SubagentAsk } from '../wire/subagents.ts';
 
-interface Conversation {
+interface AskingConversation {
   readonly id: string;
   readonly title: string;
 }
 
 /** {@link asksIn} while the response waits: the documents of one that was cancelled keep their questions. */
 export function openAsksIn(
-  conversation: Conversation,
+  conversation: AskingConversation,
   response: ChatResponse | null,
 ): SubagentAsk[] {
   return response?.status === 'waiting' ? asksIn(conversation, response) : [];
 }
 
 /** Everything in a response that waits for a person, with what waits in the subagents below it. */
-export function asksIn(conversation: Conversation, response: ChatResponse | null): SubagentAsk[] {
+export function asksIn(
+  conversation: AskingConversation,
+  response: ChatResponse | null,
+): SubagentAsk[] {
   const { documents = [] } = response ?? {};
   const below = documents.flatMap(({ metadata }) => asksOf(metadata));
   return [...below, ...ownAsksIn(conversation, response)];
 }
 
 /** What waits in the response itself. */
-function ownAsksIn(conversation: Conversation, response: ChatResponse | null): SubagentAsk[] {
+function ownAsksIn(conversation: AskingConversation, response: ChatResponse | null): SubagentAsk[] {
   const { id: conversationId, title } = conversation;
   const { id: responseId, documents = [] } = response ?? {};
   return documents.flatMap((document) => {

@@ -204,6 +204,7 @@ const Hello = z.object({
   /** The journal was restored, and may lack begun calls: the tunnel cancels every call that it has sent before. */
   restored: z.literal(true).optional(),
 });
+export type Hello = z.infer<typeof Hello>;
 
 /** More calls in the journal, if one hello cannot list them all. */
 const HeldCalls = z.object({

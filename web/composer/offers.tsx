@@ -26,7 +26,7 @@ interface OfferingProps {
   onWritten(text: string): void;
 }
 
-type Offers = ReturnType<typeof useOffers>;
+type OffersNow = ReturnType<typeof useOffers>;
 
 /** The offers for a field, which calls `look` after each change and each move of its cursor. */
 export function useOffers({ field, isInThread, skills, run, findFiles, onWritten }: OfferingProps) {
@@ -121,7 +121,7 @@ const LIST = 'offers';
  * What a field with offers is to assistive technology. A textarea may not have the role of a combobox, but as a text box
  * it may have these.
  */
-export function attributesOf({ items, active }: Offers) {
+export function attributesOf({ items, active }: OffersNow) {
   if (items.length === 0) return { 'aria-autocomplete': 'list' } as const;
   return {
     'aria-autocomplete': 'list',
@@ -131,7 +131,7 @@ export function attributesOf({ items, active }: Offers) {
   } as const;
 }
 
-export function OfferList({ offers: { items, active } }: { readonly offers: Offers }) {
+export function OfferList({ offers: { items, active } }: { readonly offers: OffersNow }) {
   const chosen = useRef<HTMLDivElement>(null);
   useEffect(() => chosen.current?.scrollIntoView({ block: 'nearest' }), [items, active]);
   if (items.length === 0) return null;

@@ -21,6 +21,7 @@ import {
   CLOSE,
   failure,
   type GuestCall,
+  type Hello,
   type MachineContext,
   type ToolCall,
   type ToolResult,
@@ -48,7 +49,6 @@ import { countFitting, fitsRow, mismatch, parseFrame } from './frames.ts';
 import { attachmentOf, BridgeSocket, refuse, refuseAs, sendFrame } from './socket.ts';
 import { type Bridge, type OpenCall, TunnelStore } from './statements.ts';
 
-type Hello = Extract<BridgeFrame, { type: 'hello' }>;
 /** A frame about a call that the bridge has. */
 type CallFrame = Exclude<Extract<BridgeFrame, { callId: string }>, GuestCall>;
 

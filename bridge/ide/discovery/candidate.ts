@@ -1,4 +1,5 @@
 /** What a search for companions takes and gives. A companion is the MCP server that an editor's extension runs. */
+import type { Environment } from '../../../machine/environment.ts';
 
 /** The coding CLI that a companion was made for. Both speak the same protocol. */
 export type Family = 'gemini' | 'qwen';
@@ -36,7 +37,7 @@ export interface Discovery {
 export interface SearchPlace {
   /** Absolute. */
   readonly workspace: string;
-  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly environment: Environment;
   readonly home: string;
   readonly temporaryFolders: readonly string[];
   readonly platform: NodeJS.Platform;

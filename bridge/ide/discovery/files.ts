@@ -38,14 +38,14 @@ export async function readFiles(
   return { announcements: read.filter((each) => each !== undefined), passedOver };
 }
 
-type Pass = (source: string, why: string) => void;
+type PassOver = (source: string, why: string) => void;
 
 /** The files that may be read. A folder that does not exist has none. */
 async function listFolder(
   folder: string,
   wanted: readonly WantedFile[],
   place: SearchPlace,
-  pass: Pass,
+  pass: PassOver,
 ): Promise<FoundAnnouncement[]> {
   const names = await namesIn(folder, wanted, pass);
   const found = await Promise.all(
@@ -70,7 +70,7 @@ interface NamedFile {
 async function namesIn(
   folder: string,
   wanted: readonly WantedFile[],
-  pass: Pass,
+  pass: PassOver,
 ): Promise<NamedFile[]> {
   const names: NamedFile[] = [];
   try {
@@ -113,7 +113,7 @@ const WRITABLE_BY_OTHERS = 0o022;
 async function readAnnouncement(
   found: FoundAnnouncement,
   place: SearchPlace,
-  pass: Pass,
+  pass: PassOver,
 ): Promise<Announcement | undefined> {
   const { path } = found;
   try {
@@ -133,7 +133,7 @@ async function readAnnouncement(
 async function readChecked(
   path: string,
   place: SearchPlace,
-  pass: Pass,
+  pass: PassOver,
 ): Promise<string | undefined> {
   // Does not wait for a pipe.
   const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;

@@ -2,8 +2,10 @@
  * Finds what of a listed program leads into the workspace. The agent may write there, so a program that loads something
  * from it would run the agent's code outside the sandbox.
  */
+
 import { lstat, open, readFile, readlink, stat } from 'node:fs/promises';
 import { delimiter, dirname, isAbsolute, join, parse, resolve } from 'node:path';
+import type { Environment } from '../../../machine/environment.ts';
 import type { StdioConfig } from '../server-list.ts';
 
 /** Where a program runs. All folders are absolute. */
@@ -12,7 +14,7 @@ export interface ProgramPlace {
   readonly folder: string;
   readonly workspace: string;
   /** Of the bridge. */
-  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly environment: Environment;
 }
 
 /**
@@ -140,7 +142,7 @@ async function identityOf(path: string): Promise<string | undefined> {
 }
 
 interface KnownNames {
-  readonly variables: Readonly<Record<string, string | undefined>>;
+  readonly variables: Environment;
   /** Home folders by the names of users. */
   readonly homes: ReadonlyMap<string, string>;
 }

@@ -30,7 +30,7 @@ export class StdioTransport implements Transport {
   onmessage?: (message: JSONRPCMessage) => void;
   readonly #begin: ProgramStart;
   readonly #onStderr: (text: string) => void;
-  readonly #lines = new Lines();
+  readonly #lines = new MessageLines();
   readonly #over = newDeferred<void>();
   #program: Program | undefined;
   #strayLines = 0;
@@ -155,7 +155,7 @@ function messageIn(line: string): JSONRPCMessage | undefined {
 const MAX_DEPTH = JSON_LIMITS.maxDepth + JSON_LIMITS.envelope;
 
 /** Collects text to lines. A long line costs no more than its length, however many pieces it comes in. */
-class Lines {
+class MessageLines {
   #pieces: string[] = [];
   /** UTF-16 units of the line that has not ended. */
   length = 0;

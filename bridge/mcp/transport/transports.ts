@@ -1,4 +1,5 @@
 /** The ways to an MCP server: a program on this machine, or an address. */
+
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import {
@@ -10,6 +11,7 @@ import {
 } from '@modelcontextprotocol/client';
 import { DEFAULT_INHERITED_ENV_VARS } from '@modelcontextprotocol/client/stdio';
 import { agentFolders } from '../../../machine/agent-folders.ts';
+import type { Environment } from '../../../machine/environment.ts';
 import { nameInLine } from '../../../shared/text/plain-sight.ts';
 import { readLogin, storedLogin } from '../login/login-file.ts';
 import type { HttpConfig, StdioConfig } from '../server-list.ts';
@@ -66,7 +68,7 @@ export interface StdioOptions {
   /** Absolute. A program in the sandbox runs here. */
   readonly workspace: string;
   /** Of the bridge. A program gets the few variables of it that name no secret. */
-  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly environment: Environment;
   /** For servers that are to run in it. */
   readonly sandbox?: ServerSandbox | undefined;
   /** Takes what the program writes to stderr. */

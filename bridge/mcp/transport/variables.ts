@@ -1,12 +1,14 @@
 /** Fills in the variables of a listed server: `${NAME}` of the bridge's environment, and `${workspaceFolder}`. Pure. */
+
 import { basename, sep } from 'node:path';
+import type { Environment } from '../../../machine/environment.ts';
 import type { ServerConfig } from '../server-list.ts';
 
 export interface VariablePlace {
   /** Absolute. */
   readonly workspace: string;
   /** Of the bridge. */
-  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly environment: Environment;
 }
 
 /** @throws {Error} for a variable that is not set and has no default, in words for the owner. */

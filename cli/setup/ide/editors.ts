@@ -1,6 +1,5 @@
 /** The table of editors: how each is recognised, and how a companion gets into it. */
-type Environment = Readonly<Record<string, string | undefined>>;
-
+import type { Environment } from '../../../machine/environment.ts';
 export interface Editor {
   /** On the command line. */
   readonly name: string;

@@ -1,10 +1,10 @@
 /** Calls a person who looks elsewhere: the bell, a notice of the terminal, the title of its window. */
+
 import type { Terminal } from '@earendil-works/pi-tui';
+import type { Environment } from '../../../machine/environment.ts';
 import { printableLine } from '../../../shared/text/plain-sight.ts';
 import { isOver } from '../../../shared/wire/fold.ts';
 import type { DialogSession } from './dialog.ts';
-
-type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface AttentionOptions {
   readonly terminal: Terminal;

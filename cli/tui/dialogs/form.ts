@@ -59,7 +59,7 @@ async function askField(
   field: FormField,
   place: string,
 ): Promise<FieldAnswer | undefined> {
-  let problem: Problem | undefined;
+  let problem: FieldProblem | undefined;
   for (;;) {
     const typed = await askTyped(panel, field, place, problem);
     if (typed === undefined) return undefined;
@@ -70,7 +70,7 @@ async function askField(
 }
 
 /** Why an answer did not do, and what it was. */
-interface Problem {
+interface FieldProblem {
   readonly note: string;
   readonly value: string;
 }
@@ -80,7 +80,7 @@ async function askTyped(
   panel: Panel,
   field: FormField,
   place: string,
-  problem: Problem | undefined,
+  problem: FieldProblem | undefined,
 ): Promise<string | undefined> {
   const body = bodyOf(field);
   const title = `Field ${place}`;

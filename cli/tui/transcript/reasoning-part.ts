@@ -8,7 +8,7 @@ import { indented, wrapped } from './lines.ts';
 
 export function reasoningPart(props: ScreenDocumentProps): Component {
   const { document, look } = props;
-  const clock = new Clock();
+  const clock = new ReasoningClock();
   return new Cached((width) => {
     const text = (document.content ?? '').trim();
     const title = clock.titleOf(isGrowing(props));
@@ -23,7 +23,7 @@ export function reasoningPart(props: ScreenDocumentProps): Component {
 }
 
 /** No document says how long the model thought: a screen that has seen it knows. */
-class Clock {
+class ReasoningClock {
   #startMs: number | undefined;
   #seconds: number | undefined;
 
