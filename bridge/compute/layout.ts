@@ -13,7 +13,7 @@ export function formatLayout(files: string): string {
   const tree = toTree(files === '' ? [] : files.split('\0'));
   let shown = linesOf(tree, 1);
   for (let depth = 2; ; depth++) {
-    const deeper = linesOf(tree, depth);
+    const deeper = linesOf(tree, depth, CONTEXT_LIMITS.maxLayoutEntries + 1);
     if (deeper.length === shown.length || !fits(deeper)) break;
     shown = deeper;
   }
@@ -23,41 +23,66 @@ export function formatLayout(files: string): string {
 interface LayoutFolder {
   readonly folders: Map<string, LayoutFolder>;
   readonly files: string[];
-  /** Number of files in it at any depth. */
-  count: number;
 }
 
+/** Sorts nothing: of a large folder only a small part is shown. */
 function toTree(files: readonly string[]): LayoutFolder {
   const root = newFolder();
-  for (const path of [...files].sort()) {
-    const names = path.split('/');
-    const name = names.pop() ?? '';
-    let folder = root;
-    for (const each of names) {
-      const inner = folder.folders.get(each) ?? newFolder();
-      folder.folders.set(each, inner);
-      inner.count++;
-      folder = inner;
-    }
-    folder.files.push(name);
+  const known = new Map([['', root]]);
+  for (const path of files) {
+    const [folder, name] = divide(path);
+    folderAt(folder, known).files.push(name);
   }
   return root;
 }
 
-function newFolder(): LayoutFolder {
-  return { folders: new Map(), files: [], count: 0 };
+/** Makes it, and those around it, where it is not known yet. The root's path is empty. */
+function folderAt(path: string, known: Map<string, LayoutFolder>): LayoutFolder {
+  const before = known.get(path);
+  if (before) return before;
+  const made = newFolder();
+  known.set(path, made);
+  const [around, name] = divide(path);
+  folderAt(around, known).folders.set(name, made);
+  return made;
 }
 
-/** Folders come first. Each level down adds indentation and lowers `depth`. */
-function linesOf({ folders, files }: LayoutFolder, depth: number, indentation = ''): string[] {
-  const inFolders = [...folders].flatMap(([name, folder]) => {
-    if (depth === 1) return [`${indentation}${nameInLine(name)}/ (${formatCount(folder.count)})`];
-    return [
-      `${indentation}${nameInLine(name)}/`,
-      ...linesOf(folder, depth - 1, `${indentation}  `),
-    ];
-  });
-  return [...inFolders, ...files.map((name) => `${indentation}${nameInLine(name)}`)];
+function divide(path: string): readonly [folder: string, name: string] {
+  const at = path.lastIndexOf('/');
+  return at === -1 ? ['', path] : [path.slice(0, at), path.slice(at + 1)];
+}
+
+function newFolder(): LayoutFolder {
+  return { folders: new Map(), files: [] };
+}
+
+/** In the order of the paths, but folders first. Each level down adds indentation. Stops after so many lines. */
+function linesOf(tree: LayoutFolder, levels: number, most = Number.POSITIVE_INFINITY): string[] {
+  const lines: string[] = [];
+  const add = ({ folders, files }: LayoutFolder, depth: number, indentation: string) => {
+    for (const [name, folder] of [...folders].sort(byPath)) {
+      if (lines.length >= most) return;
+      const isWhole = depth > 1;
+      const count = isWhole ? '' : ` (${formatCount(countIn(folder))})`;
+      lines.push(`${indentation}${nameInLine(name)}/${count}`);
+      if (isWhole) add(folder, depth - 1, `${indentation}  `);
+    }
+    for (const name of files.toSorted()) lines.push(`${indentation}${nameInLine(name)}`);
+  };
+  add(tree, levels, '');
+  return lines;
+}
+
+/** As the paths of what is in them. */
+function byPath([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number {
+  return `${a}/` < `${b}/` ? -1 : 1;
+}
+
+/** Of files at any depth. */
+function countIn({ folders, files }: LayoutFolder): number {
+  let count = files.length;
+  for (const inner of folders.values()) count += countIn(inner);
+  return count;
 }
 
 function formatCount(count: number): string {

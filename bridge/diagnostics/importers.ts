@@ -29,10 +29,10 @@ export async function importersOf(
 
 async function othersThan(path: string, search: Ripgrep): Promise<string[]> {
   const found: string[] = [];
-  for await (const record of runRipgrep(search)) {
-    if (typeof record !== 'string') continue;
-    const other = join(search.folder, record);
-    if (other !== path) found.push(other);
+  for await (const records of runRipgrep(search)) {
+    const names = records.filter((record) => typeof record === 'string');
+    const others = names.map((name) => join(search.folder, name)).filter((other) => other !== path);
+    found.push(...others);
     if (found.length >= TOOL_LIMITS.maxListedFiles) break;
   }
   // Always the same ones. ripgrep's own order would take all but one of its threads away.

@@ -137,21 +137,17 @@ async function countInto(
   const flags = [...COUNTING, `--regexp=${patternOf(matcher.concepts)}`];
   let name = '';
   let count = 0;
-  for await (const record of runRipgrep({
-    folder,
-    flags,
-    target: './',
-    separator: '\n',
-    rules,
-    signal,
-  })) {
-    if (typeof record !== 'string' || record === '') continue;
-    const [path, match] = splitHeading(record);
-    if (path !== null) name = path;
-    const before = byName.get(name);
-    const mentions = matcher.mentionsIn(match);
-    byName.set(name, before === undefined ? mentions : addMentions(before, mentions));
-    if (++count === CODEBASE_LIMITS.maxHits) return false;
+  const search = { folder, flags, target: './', separator: '\n', rules, signal } as const;
+  for await (const records of runRipgrep(search)) {
+    for (const record of records) {
+      if (typeof record !== 'string' || record === '') continue;
+      const [path, match] = splitHeading(record);
+      if (path !== null) name = path;
+      const before = byName.get(name);
+      const mentions = matcher.mentionsIn(match);
+      byName.set(name, before === undefined ? mentions : addMentions(before, mentions));
+      if (++count === CODEBASE_LIMITS.maxHits) return false;
+    }
   }
   return true;
 }

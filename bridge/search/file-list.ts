@@ -64,19 +64,15 @@ async function runList(
   ];
   const names: string[] = [];
   let chars = 0;
-  for await (const record of runRipgrep({
-    folder,
-    flags,
-    target: './',
-    separator: '\0',
-    rules,
-    signal,
-  })) {
-    if (typeof record !== 'string') continue;
-    chars += record.length;
-    names.push(record.replace(/^\.\//, ''));
-    const isFull = chars >= TOOL_LIMITS.maxListedChars;
-    if (isFull || names.length >= TOOL_LIMITS.maxListedFiles) break;
+  const search = { folder, flags, target: './', separator: '\0', rules, signal } as const;
+  for await (const records of runRipgrep(search)) {
+    for (const record of records) {
+      if (typeof record !== 'string') continue;
+      chars += record.length;
+      names.push(record.startsWith('./') ? record.slice(2) : record);
+      const isFull = chars >= TOOL_LIMITS.maxListedChars;
+      if (isFull || names.length >= TOOL_LIMITS.maxListedFiles) return names;
+    }
   }
   return names;
 }

@@ -11,15 +11,18 @@ export class LongRecord {
   }
 }
 
+/** Records that came together: one at a time, they take longer than what is done with them. */
+export type Records = readonly (string | LongRecord)[];
+
 /**
- * Yields each record without its separator, and also a last record without one. Bytes that are not UTF-8 become U+FFFD.
- * Gives the event loop a turn between records: a program writes faster than the reader reads, so the loop would
- * otherwise never get one.
+ * Yields the records of each chunk without their separators, and also a last record without one. Bytes that are not
+ * UTF-8 become U+FFFD. No chunk may be longer than the longest record, as none of a pipe is. Gives the event loop a
+ * turn between chunks: a program writes faster than the reader reads, so the loop would otherwise never get one.
  */
 export async function* splitRecords(
   chunks: AsyncIterable<Buffer>,
   separator: '\n' | '\0',
-): AsyncGenerator<string | LongRecord, void, undefined> {
+): AsyncGenerator<Records, void, undefined> {
   const end = separator.charCodeAt(0);
   const turns = new Turns();
   let pieces: Buffer[] = [];
@@ -38,15 +41,22 @@ export async function* splitRecords(
     if (length <= TOOL_LIMITS.maxSearchRecordBytes) return;
     pieces = [Buffer.concat(pieces).subarray(0, TOOL_LIMITS.maxRecordHeadBytes)];
   };
+  const cut = (chunk: Buffer): Records => {
+    const first = chunk.indexOf(end);
+    if (first === -1) return [];
+    keep(chunk.subarray(0, first));
+    const begun = take();
+    const last = chunk.lastIndexOf(end);
+    // None of these is too long.
+    const others = last > first ? chunk.toString('utf8', first + 1, last).split(separator) : [];
+    return [begun, ...others];
+  };
   for await (const chunk of chunks) {
-    let start = 0;
-    for (let at = chunk.indexOf(end); at !== -1; at = chunk.indexOf(end, start)) {
-      keep(chunk.subarray(start, at));
-      yield take();
-      if (turns.isDue) await turns.take();
-      start = at + 1;
-    }
-    if (start < chunk.length) keep(chunk.subarray(start));
+    const records = cut(chunk);
+    if (records.length > 0) yield records;
+    const rest = chunk.subarray(chunk.lastIndexOf(end) + 1);
+    if (rest.length > 0) keep(rest);
+    if (turns.isDue) await turns.take();
   }
-  if (length > 0) yield take();
+  if (length > 0) yield [take()];
 }

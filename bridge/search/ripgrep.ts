@@ -1,4 +1,4 @@
-/** Runs ripgrep in a folder of the workspace and yields the records of its output one by one. */
+/** Runs ripgrep in a folder of the workspace and yields the records of its output as they come. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { addAbortListener, once } from 'node:events';
@@ -11,7 +11,7 @@ import { TOOL_LIMITS } from '../../shared/limits.ts';
 import { ToolFailure, toFileFailure } from '../failure.ts';
 import { anchorFolder } from '../workspace/anchor.ts';
 import { type IgnoreRules, toRuleText } from './ignore-files.ts';
-import { type LongRecord, splitRecords } from './records.ts';
+import { type Records, splitRecords } from './records.ts';
 
 export interface Ripgrep {
   /** Absolute and resolved. ripgrep runs in this very folder and prints paths relative to it. */
@@ -27,13 +27,11 @@ export interface Ripgrep {
 }
 
 /**
- * Yields the output's records. Kills the process when the reader stops, the signal aborts or the time is up: a pipe that
+ * Yields the output's records, some at a time. Kills the process when the reader stops, the signal aborts or the time is up: a pipe that
  * replaces a file just before ripgrep opens it would block ripgrep. Failures: `SEARCH_REFUSED` with ripgrep's own message
  * when it rejects the arguments, and `SEARCH_TIMED_OUT`.
  */
-export async function* runRipgrep(
-  search: Ripgrep,
-): AsyncGenerator<string | LongRecord, void, undefined> {
+export async function* runRipgrep(search: Ripgrep): AsyncGenerator<Records, void, undefined> {
   const { folder, flags, target, separator, rules, signal } = search;
   const timeUp = AbortSignal.timeout(TOOL_LIMITS.searchTimeoutMs);
   await using anchor = await anchorFolder(folder);
@@ -52,9 +50,9 @@ export async function* runRipgrep(
   using _stopping = addAbortListener(ending, stop);
   let hasYielded = false;
   try {
-    for await (const record of splitRecords(outputOf(child), separator)) {
+    for await (const records of splitRecords(outputOf(child), separator)) {
       hasYielded = true;
-      yield record;
+      yield records;
     }
     const exitCode = await ended;
     // Code 2 with records means that some files could not be read. The records still count.

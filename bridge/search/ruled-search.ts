@@ -59,9 +59,11 @@ async function findIgnoreFiles(
   ];
   const search = { folder, flags, target: './', separator: '\0', rules, signal } as const;
   const names: string[] = [];
-  for await (const name of runRipgrep(search)) {
-    if (typeof name === 'string') names.push(name.replace(/^\.\//, ''));
-    if (names.length === TOOL_LIMITS.maxIgnoreFiles) break;
+  for await (const records of runRipgrep(search)) {
+    for (const name of records) {
+      if (typeof name === 'string') names.push(name.replace(/^\.\//, ''));
+      if (names.length === TOOL_LIMITS.maxIgnoreFiles) return names;
+    }
   }
   return names;
 }

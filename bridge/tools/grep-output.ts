@@ -83,7 +83,7 @@ async function* foundBy(view: GrepView): AsyncGenerator<FoundLine> {
   const { search, mayShow, confirm } = view;
   let seen = { name: '', number: 0 };
   let apart = '';
-  for await (const record of runRipgrep(search)) {
+  for await (const record of recordsOf(search)) {
     if (record instanceof LongRecord) {
       const name = longMatchIn(record);
       if (name === undefined || name === apart || !mayShow(name)) continue;
@@ -97,6 +97,11 @@ async function* foundBy(view: GrepView): AsyncGenerator<FoundLine> {
     if (found.isMatch) seen = { ...found, number: found.number + found.lines.length - 1 };
     yield found;
   }
+}
+
+/** One by one: each is looked up in its file. */
+async function* recordsOf(search: Ripgrep): AsyncGenerator<string | LongRecord> {
+  for await (const records of runRipgrep(search)) yield* records;
 }
 
 /** The file of a match in a line too long for one record; undefined for a line of context. */
@@ -118,7 +123,7 @@ async function* foundInLong(
   const flags = [...search.flags.filter(isAboutPattern), ...MATCHES_ALONE];
   const spansLines = flags.includes('--multiline');
   let last = after;
-  for await (const record of runRipgrep({ ...search, flags, target: `./${name}` })) {
+  for await (const record of recordsOf({ ...search, flags, target: `./${name}` })) {
     const text = record instanceof LongRecord ? record.head : record;
     const [head, line, offset] = /^(\d+):(\d+):/.exec(text) ?? [];
     const number = Number(line);

@@ -359,6 +359,14 @@ describe('splitRecords', () => {
     }
   });
 
+  it('reads each record alone, whatever bytes it ends with', async () => {
+    const bytes = Buffer.from([0x61, 0xc3, 0x0a, 0xff, 0x0a, 0xe2, 0x82, 0x0a, 0xa9, 0x0a]);
+    for (let at = 0; at <= bytes.length; at++) {
+      const chunks = [bytes.subarray(0, at), bytes.subarray(at)];
+      expect(await recordsOf(chunks)).toEqual(['a\ufffd', '\ufffd', '\ufffd', '\ufffd']);
+    }
+  });
+
   it('keeps the beginning of a record that is too long and goes on', async () => {
     const long = Buffer.alloc(TOOL_LIMITS.maxSearchRecordBytes, 'x');
     const chunks = [Buffer.from('a\n'), long, Buffer.from('y\nb\n')];
@@ -369,7 +377,7 @@ describe('splitRecords', () => {
 
 async function recordsOf(chunks: readonly Buffer[]): Promise<(string | LongRecord)[]> {
   const records: (string | LongRecord)[] = [];
-  for await (const record of splitRecords(streamOf(chunks), '\n')) records.push(record);
+  for await (const some of splitRecords(streamOf(chunks), '\n')) records.push(...some);
   return records;
 }
 
