@@ -105,7 +105,8 @@ function handleSentences({ process, sharesNetwork }: CommandReport): string[] {
 }
 
 const SHARED =
-  'Your other commands without the permission `network` reach its ports at localhost; nothing outside the sandbox can.';
+  'Your other commands without the permission `network` reach its ports at localhost; nothing outside the sandbox can. ' +
+  'They cannot see or kill its processes.';
 
 const REFUSED = /denied|not permitted|read-only|busy|EACCES|EPERM|EROFS|EBUSY|cannot hash/i;
 

@@ -28,7 +28,12 @@ export function registerUndo(program: Command): void {
   const undo = program
     .command('undo')
     .description('Take back what the agent changed in files: its newest changes, or what you name')
-    .addOption(new Option('--call <id>', 'what this call changed').conflicts(['response', 'since']))
+    .addOption(
+      new Option('--call <id>', 'what this call changed (toolCallId of its document)').conflicts([
+        'response',
+        'since',
+      ]),
+    )
     .addOption(new Option('--response <id>', 'what this response changed').conflicts('since'))
     .option('--since <response-id>', 'what this response and all later ones changed');
   addOptions(undo).action(async (options: UndoOptions) => {

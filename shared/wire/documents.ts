@@ -39,7 +39,11 @@ export const Diff = z.object({
 });
 export type Diff = z.infer<typeof Diff>;
 
+/** The id of the document's call. Absent in documents of earlier versions. */
+const OwnCall = z.string().optional();
+
 export const FileEditMetadata = z.object({
+  toolCallId: OwnCall,
   filePath: z.string(),
   operation: z.enum(['create', 'edit', 'delete', 'rename']),
   /** The new path of a renamed file; `filePath` is its old path. */
@@ -77,6 +81,7 @@ export const FileEditMetadata = z.object({
 export type FileEditMetadata = z.infer<typeof FileEditMetadata>;
 
 export const TerminalCommandMetadata = z.object({
+  toolCallId: OwnCall,
   command: z.string(),
   workingDirectory: z.string().optional(),
   /** -1 if a signal ended the command or it never started. Absent for a command that runs on in the background. */
@@ -126,6 +131,7 @@ export const Todo = z.object({
 export type Todo = z.infer<typeof Todo>;
 
 export const PlanMetadata = z.object({
+  toolCallId: OwnCall,
   title: z.string(),
   overview: z.string(),
   todos: z.array(Todo),
@@ -137,6 +143,7 @@ export type PlanMetadata = z.infer<typeof PlanMetadata>;
 
 /** The changed todos. `content` is present for a new or reworded todo. */
 export const TodoUpdateMetadata = z.object({
+  toolCallId: OwnCall,
   todos: z.array(z.object({ id: z.string(), status: TodoStatus, content: z.string().optional() })),
 });
 export type TodoUpdateMetadata = z.infer<typeof TodoUpdateMetadata>;
@@ -159,6 +166,7 @@ export const Answer = z.object({
 export type Answer = z.infer<typeof Answer>;
 
 export const ClarificationMetadata = z.object({
+  toolCallId: OwnCall,
   questions: z.array(Question),
   /** Present once the person has answered. A skipped question has no entry. */
   answers: z.array(Answer).optional(),

@@ -242,9 +242,8 @@ export function foldDocument(document: Document, event: DocumentEvent): void {
       metadata['output'] = String(metadata['output'] ?? '') + event.delta;
       return;
     case 'tool_call_start':
-      if (document.type !== 'tool_call') return;
-      metadata['toolName'] = event.toolName;
       metadata['toolCallId'] = event.toolCallId;
+      if (document.type === 'tool_call') metadata['toolName'] = event.toolName;
       return;
     case 'tool_call_arguments':
       if (document.type === 'tool_call') metadata['arguments'] = event.arguments;

@@ -88,6 +88,18 @@ it('a person previews, makes and takes back an undo, and the model learns of it'
   expect(said.some((words) => words.includes('Preview:'))).toBe(false);
 });
 
+it('one call is taken back by the id that its document has', async () => {
+  const { house } = at;
+  const write = (path: string) => ({ name: 'write', arguments: { path, contents: 'x\n' } });
+  at.answerWith([{ calls: [write('first.txt'), write('second.txt')] }, { text: 'Done.' }]);
+  const { conversationId } = await house.client.chat({ messages: [user('Go')] });
+  const { responses } = await house.client.getConversation(conversationId);
+  const id = String(responses[0]?.documents[0]?.metadata['toolCallId']);
+  await read(house.client.undo(conversationId, { scope: 'call', id }));
+  const isThere = (name: string) => existsSync(join(house.workspace, name));
+  expect([isThere('first.txt'), isThere('second.txt')]).toEqual([false, true]);
+});
+
 it('an undo leaves a file alone that is closed to tools now', async () => {
   const { house } = at;
   const file = join(house.workspace, 'closed.txt');

@@ -111,6 +111,7 @@ test(`${KILLS} kills at any moment lose nothing of the person`, async () => {
   for (let kill = 0; kill < KILLS; kill++) {
     const args = [AGENT, folder.base, String(kill)];
     const agent = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+    onTestFinished(() => void agent.kill('SIGKILL')); // Also where the test runs out of time.
     await once(agent.stdout, 'data');
     await sleep(random(120));
     agent.kill('SIGKILL');

@@ -135,6 +135,7 @@ it('create_plan is a plan document with the plan as its content', async () => {
     sequence: 1,
     content: PLAN.arguments.plan,
     metadata: {
+      toolCallId: expect.any(String),
       title: 'Auth middleware',
       overview: 'Checks tokens.',
       todos: [
@@ -279,6 +280,7 @@ it('ask_question waits for an answer, from any device, and goes on with it', asy
   const { documents, status } = await readResponse(responseId);
   expect(status).toBe('completed');
   expect(documents[0]?.metadata).toEqual({
+    toolCallId: expect.any(String),
     questions: ASKED,
     answers: [{ questionId: 'q1', optionIds: ['jwt'] }],
   });
