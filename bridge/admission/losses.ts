@@ -14,7 +14,7 @@ export function lossOf(readings: Readings, { isConfined }: { readonly isConfined
     // A confined command has a /tmp of its own.
     if (name === 'rm' && isConfined && isTemporary(operandsOf(args))) continue;
     const shown = name === 'git' ? `git ${args[0]}` : name;
-    return `${shown} can delete work that nothing brings back.`;
+    return `${shown} can delete work that undo may not bring back.`;
   }
   return undefined;
 }

@@ -49,7 +49,7 @@ test.each([
   const { decision, reason } = verdict(line);
   expect([decision, reason]).toEqual([
     'ask',
-    expect.stringMatching(/can delete work that nothing brings back\.$/),
+    expect.stringMatching(/can delete work that undo may not bring back\.$/),
   ]);
 });
 
