@@ -8,6 +8,7 @@ import { parseJson } from '../shared/text/json.ts';
 import { JSON_LIMITS } from '../shared/text/limits.ts';
 import type { Clock } from './clock.ts';
 import { ClientError, clientError } from './error.ts';
+import { CLIENT_LIMITS } from './limits.ts';
 import { unlessSilent } from './silence.ts';
 import type { Frame, ReadOptions } from './sse.ts';
 
@@ -96,6 +97,7 @@ export class StreamSocket {
     { read, clock, signal }: ReadOptions<Event>,
   ): AsyncGenerator<Frame<Event>, void, undefined> {
     const heard = listen(await this.#open(cursor, clock, signal), signal);
+    let unackedChars = 0;
     try {
       while (!signal.aborted) {
         const text = await unlessSilent(heard.next(), clock);
@@ -105,7 +107,10 @@ export class StreamSocket {
           last = position ?? last;
           yield { position: position ?? undefined, event: read(event.type, dataOfNamed(event)) };
         }
-        if (last !== undefined) heard.acknowledge(last);
+        unackedChars += text.length;
+        if (last === undefined || unackedChars < CLIENT_LIMITS.ackChars) continue;
+        heard.acknowledge(last);
+        unackedChars = 0;
       }
     } finally {
       heard.leave();
@@ -176,13 +181,25 @@ function listen(socket: SocketLike, signal: AbortSignal) {
 }
 
 interface PositionedWhole {
-  readonly event: { readonly type: string };
-  readonly position: number | null;
+  readonly event: { readonly type: string; readonly documentId?: unknown; delta?: unknown };
+  position: number | null;
 }
 
-/** Skips a message that is no list of events. The reader's position stays, so the next connection brings what it had. */
+/**
+ * Makes one event of deltas that follow each other in one document: a reader takes several steps for each event. Skips a
+ * message that is no list of events. The reader's position stays, so the next connection brings what it had.
+ */
 function parsePositioned(text: string): readonly PositionedWhole[] {
   const parsed = parseJson(text, JSON_LIMITS.maxDepth + JSON_LIMITS.envelope);
-  if (!Array.isArray(parsed)) return [];
-  return parsed.filter((entry) => typeof entry?.event?.type === 'string');
+  const joined: PositionedWhole[] = [];
+  for (const entry of Array.isArray(parsed) ? parsed : []) {
+    const { type, documentId, delta } = Object(entry?.event);
+    const before = joined.at(-1);
+    const goesOn = before?.event.type === type && before?.event.documentId === documentId;
+    if (goesOn && typeof before?.event.delta === 'string' && typeof delta === 'string') {
+      before.event.delta += delta;
+      before.position = entry.position;
+    } else if (typeof type === 'string') joined.push(entry);
+  }
+  return joined;
 }

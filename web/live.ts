@@ -8,40 +8,38 @@ type LiveListener = () => void;
 /**
  * Between two renderings of a text that streams. Each costs a browser some 3 ms, nearly all of it after our code: with
  * every frame of an answer that is a fifth of the main thread, and text that grows ten times a second reads as well.
+ * Chromium looks every 100 ms for what came into sight: after less it makes another frame for that alone. A socket
+ * brings text more slowly, so that it is shown as it comes.
  */
 const GROWTH_MS = 100;
 
-/** Listeners by key. They are called at most once a frame, however often a key is touched. */
+/** Listeners by key. They are called at most once a frame, however often a key is touched or grows. */
 export class Live {
   readonly #listeners = new Map<string, Set<LiveListener>>();
+  /** The keys that wait to be shown. */
   readonly #touched = new Set<string>();
   readonly #grown = new Set<string>();
-  #isPlanned = false;
-  #isGrowing = false;
-  /** When a text may be shown again that grows. */
+  /** When what streams may be shown again. */
   #nextMs = 0;
 
   /** What this key stands for has changed. */
   touch(key: string): void {
-    this.#touched.add(key);
-    if (this.#isPlanned) return;
-    this.#isPlanned = true;
+    const show = () => this.#show(this.#touched);
     // A hidden page gets no frames, and its title must change all the same.
-    if (document.hidden) setTimeout(() => this.#flush());
-    else requestAnimationFrame(() => this.#flush());
+    if (this.#touched.size === 0) document.hidden ? setTimeout(show) : requestAnimationFrame(show);
+    this.#touched.add(key);
   }
 
-  /** As {@link touch}, for a text that streams: at once after a pause, and else once in {@link GROWTH_MS}. */
-  grow(key: string): void {
-    this.#grown.add(key);
-    if (this.#isGrowing) return;
-    this.#isGrowing = true;
-    setTimeout(() => {
-      this.#isGrowing = false;
-      this.#nextMs = performance.now() + GROWTH_MS;
-      for (const grown of this.#grown) this.touch(grown);
-      this.#grown.clear();
-    }, this.#nextMs - performance.now());
+  /**
+   * As {@link touch}, for what streams: at once after a pause, and else once in {@link GROWTH_MS}. It waits for no frame:
+   * a browser that scrolls within one needs another one to report it.
+   */
+  grow(...keys: readonly string[]): void {
+    const isFirst = this.#grown.size === 0;
+    for (const key of keys) this.#grown.add(key);
+    const waitMs = this.#nextMs - performance.now();
+    if (waitMs <= 0) this.#showGrown();
+    else if (isFirst) setTimeout(() => this.#showGrown(), waitMs);
   }
 
   /** Returns what ends it. */
@@ -54,11 +52,15 @@ export class Live {
     };
   }
 
-  #flush(): void {
-    this.#isPlanned = false;
-    const touched = [...this.#touched];
-    this.#touched.clear();
-    for (const key of touched) for (const listener of this.#listeners.get(key) ?? []) listener();
+  #showGrown(): void {
+    this.#nextMs = performance.now() + GROWTH_MS;
+    this.#show(this.#grown);
+  }
+
+  #show(keys: Set<string>): void {
+    const shown = [...keys];
+    keys.clear();
+    for (const key of shown) for (const listener of this.#listeners.get(key) ?? []) listener();
   }
 }
 

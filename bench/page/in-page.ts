@@ -70,6 +70,17 @@ async function layOut(selector: string): Promise<number> {
   return (await painted()) - startMs;
 }
 
+/** Adds these pieces of text to the page, one each time, and keeps their end in sight. Begins another paragraph now and then. */
+async function grow(pieces: readonly string[], everyMs: number): Promise<void> {
+  const box = document.scrollingElement ?? document.body;
+  for (const [at, piece] of pieces.entries()) {
+    if (at % 10 === 0) document.body.append(document.createElement('p'));
+    document.body.lastElementChild?.append(piece);
+    box.scrollTop = box.scrollHeight;
+    await new Promise((resolve) => setTimeout(resolve, everyMs));
+  }
+}
+
 /** Takes away what a page keeps to show it again at once, apart from the browser's own cache. */
 async function forget(): Promise<void> {
   const workers = await navigator.serviceWorker.getRegistrations();
@@ -80,4 +91,4 @@ async function forget(): Promise<void> {
   }
 }
 
-Object.assign(globalThis, { bench: { shown, watch, taken, layOut, forget } });
+Object.assign(globalThis, { bench: { shown, watch, taken, layOut, grow, forget } });

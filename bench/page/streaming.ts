@@ -3,13 +3,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import * as z from 'zod';
 import { KIB } from '../../shared/units.ts';
 import { percentile } from '../statistics.ts';
-import type { Asked } from './asked.ts';
+import { type Asked, TOKEN_CHARS } from './asked.ts';
+import { markdownOf } from './markdown.ts';
 import type { Part, Tab } from './part.ts';
 import type { Side } from './side.ts';
 import { begin, say, shown, shownSlowly, watch } from './watching.ts';
 
 const TOKENS_PER_SECOND = 100;
 const ANSWER: Asked = { id: 1, chars: 30 * KIB, tokensPerSecond: TOKENS_PER_SECOND };
+/** A part of {@link ANSWER}, ten times a second. */
+const BARE = { pieces: 100, chars: (TOKENS_PER_SECOND * TOKEN_CHARS) / 10, everyMs: 100 } as const;
 /** A phone of the middle class beside this machine. */
 const SLOWER = 4;
 const KEYS = 250;
@@ -24,15 +27,17 @@ export const measureStreaming: Part = {
     { what: 'layout', unit: 'ms' },
     { what: 'painting, input and the network', unit: 'ms' },
     { what: 'layouts a second', unit: 'events' },
+    { what: 'main thread, the same text in an empty page', unit: 'ms' },
     { what: 'longest task, CPU 4x slower', unit: 'ms', max: 80 },
     { what: 'p99 from frame to frame, CPU 4x slower', unit: 'ms' },
     { what: 'worst from frame to frame, CPU 4x slower', unit: 'ms' },
   ],
-  note: 'streaming: processor time of the main thread; from frame to frame it is real time, with all that this machine does.',
+  note: 'streaming: processor time of the main thread; from frame to frame it is real time, with all that this machine does. The empty page gets text ten times a second from its own script: what is left is the browser.',
   async measure(side, tab) {
     const times = await stream(side, tab);
     const { frames, longestMs } = await streamSlowly(side, tab);
-    return [...times, longestMs, percentile(frames, 0.99), Math.max(...frames)];
+    const bareMs = await streamBare(tab);
+    return [...times, bareMs, longestMs, percentile(frames, 0.99), Math.max(...frames)];
   },
 };
 
@@ -76,6 +81,20 @@ async function streamSlowly(side: Side, tab: Tab) {
   const longestMs = await longest();
   await tab.devtools.send('Emulation.setCPUThrottlingRate', { rate: 1 });
   return { frames, longestMs };
+}
+
+/** What the browser itself takes for as much text, without a network, Markdown or anything around it. */
+async function streamBare(tab: Tab): Promise<number> {
+  await tab.page.goto('about:blank');
+  const text = markdownOf(BARE.pieces * BARE.chars, '');
+  const pieces = Array.from({ length: BARE.pieces }, (_, at) =>
+    text.slice(at * BARE.chars, (at + 1) * BARE.chars),
+  );
+  const before = await metricsOf(tab);
+  await tab.page.evaluate(`bench.grow(${JSON.stringify(pieces)}, ${BARE.everyMs})`);
+  const after = await metricsOf(tab);
+  const ms = ((after.get('TaskDuration') ?? 0) - (before.get('TaskDuration') ?? 0)) * 1_000;
+  return ms * (ANSWER.chars / (BARE.pieces * BARE.chars));
 }
 
 async function beginAnswer(side: Side, tab: Tab): Promise<void> {

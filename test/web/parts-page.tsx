@@ -7,12 +7,26 @@ import { Markdown } from '../../web/parts/markdown.tsx';
 import { MarkdownWriter } from '../../web/parts/markdown-writer.ts';
 import { Output } from '../../web/parts/output.tsx';
 import { makePasskey, signByPasskey } from '../../web/session/passkey.ts';
+import { useFollowing } from '../../web/thread/scroll.ts';
 import '../../web/main.css';
 
 colourWith(() => import('../../shared/shown/highlight.ts'));
-const PARTS = { Code, DiffRows, Markdown, Output };
+const PARTS = { Code, DiffRows, Following, Markdown, Output };
 const root = document.createElement('main');
 document.body.append(root);
+
+/** A box that scrolls as the thread does. */
+function Following({ text }: { readonly text: string }) {
+  const { box, hasNews } = useFollowing(ignore);
+  return (
+    <div class="following" ref={box} style="height: 200px; overflow-y: auto">
+      <p class="said">{text}</p>
+      {hasNews && <b>news</b>}
+    </div>
+  );
+}
+
+function ignore(): void {}
 
 const violations: string[] = [];
 document.addEventListener('securitypolicyviolation', (event) =>

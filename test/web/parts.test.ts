@@ -189,6 +189,31 @@ describe.skipIf(NO_CHROMIUM)(`the parts of the page in Chromium ${NO_CHROMIUM ??
     expect(await tab.$eval('.output pre', (box) => box.scrollTop)).toBe(0);
   });
 
+  it('scrolls to the end in the task that adds to it, unless the reader looks elsewhere', async () => {
+    const lines = (count: number) => Array.from({ length: count }, (_, at) => `${at}`).join('\n');
+    const grow = (text: string) =>
+      tab.$eval(
+        '.following',
+        async (box, all) => {
+          page.show('Following', { text: all });
+          await Promise.resolve();
+          const { scrollHeight, scrollTop, clientHeight } = box;
+          return { scrollTop, fromEnd: scrollHeight - scrollTop - clientHeight };
+        },
+        text,
+      );
+    await show('Following', { text: lines(50) });
+    await expect.poll(async () => (await grow(lines(50))).fromEnd).toBeLessThan(2);
+    expect((await grow(lines(60))).fromEnd).toBeLessThan(2);
+    await tab.$eval('.following', (box) => {
+      box.scrollTo(0, 100);
+      return new Promise((resolve) => box.addEventListener('scroll', resolve, { once: true }));
+    });
+    expect((await grow(lines(70))).scrollTop).toBe(100);
+    await tab.waitForSelector('.following >> text=news');
+    expect((await grow(lines(80))).scrollTop).toBe(100);
+  });
+
   it('folds a long change, and has signs beside the colours', async () => {
     const newString = Array.from({ length: 40 }, (_, at) => `new ${at}`).join('\n');
     const hunk = { startLine: 3, endLine: 3, oldString: 'old', newString };

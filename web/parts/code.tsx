@@ -46,22 +46,24 @@ export function Code({ text: source, language, isOpen, firstLine }: CodeProps) {
 /** The coloured tree of this text, when it is complete and its language is known. */
 function useColours(text: string, language: string, isOpen: boolean): CodeNode | undefined {
   const [coloured, setColoured] = useState<{ text: string; tree: CodeNode | undefined }>();
+  // Not for each piece of a text: a browser needs some tasks for an effect.
+  const complete = isOpen ? undefined : text;
   useEffect(() => {
     const [name] = /[\w+#.-]+/.exec(language) ?? [];
     const load = loadHighlighter;
-    if (!load || isOpen || !name || text.length > PART_LIMITS.highlightedChars) return;
+    if (!load || !complete || !name || complete.length > PART_LIMITS.highlightedChars) return;
     let isWanted = true;
     const find = async () => {
       await idle(); // What is read comes first, over a slow network too.
       const { highlight } = await load();
-      if (isWanted) setColoured({ text, tree: highlight(text, name) });
+      if (isWanted) setColoured({ text: complete, tree: highlight(complete, name) });
     };
     // A newer page has replaced the file, or the network is gone: code without colours is as good to read.
     find().catch(() => undefined);
     return () => {
       isWanted = false;
     };
-  }, [text, language, isOpen]);
+  }, [complete, language]);
   return coloured?.text === text ? coloured.tree : undefined;
 }
 

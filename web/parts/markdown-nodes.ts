@@ -38,6 +38,8 @@ export class MarkdownNodes implements smd.Renderer<undefined> {
   #top: Open;
   /** Text that came between two blocks, as it does where a table has no second row. It begins the next block. */
   #stray = '';
+  /** Text of the innermost token that has no node yet: a browser takes a long piece as fast as a short one. */
+  #text = '';
 
   constructor(root: Element, source: MarkdownSource) {
     this.#source = source;
@@ -47,6 +49,7 @@ export class MarkdownNodes implements smd.Renderer<undefined> {
 
   readonly add_token = (_: undefined, token: smd.Token): void => {
     if (this.#stray !== '') this.add_text(undefined, '');
+    this.#showText();
     const { node: parent } = this.#top;
     const isDeep = this.#open.length > PART_LIMITS.markdownDepth && !ALWAYS_NODES.has(token);
     const isBeyond =
@@ -61,6 +64,7 @@ export class MarkdownNodes implements smd.Renderer<undefined> {
   };
 
   readonly end_token = (): void => {
+    this.#showText();
     const ended = this.#open.pop();
     this.#top = this.#open.at(-1) ?? this.#top;
     if (!ended) return;
@@ -74,10 +78,10 @@ export class MarkdownNodes implements smd.Renderer<undefined> {
 
   readonly add_text = (_: undefined, text: string): void => {
     const all = this.#stray + text;
-    const { token, node } = this.#top;
+    const { token } = this.#top;
     this.#stray = CONTAINERS.has(token) ? all : '';
     if (CODE_BLOCKS.has(token)) this.#top.code += all;
-    else if (this.#stray === '') appendText(node, all);
+    else if (this.#stray === '') this.#text += all;
   };
 
   readonly set_attr = (_: undefined, type: smd.Attr, value: string): void => {
@@ -87,8 +91,9 @@ export class MarkdownNodes implements smd.Renderer<undefined> {
     else if (type === smd.CHECKED) this.#top.node.textContent = CHECKED_BOX;
   };
 
-  /** Shows what has come of an open code block. */
-  showOpenCode(): void {
+  /** Shows all that has come. */
+  show(): void {
+    this.#showText();
     if (CODE_BLOCKS.has(this.#top.token)) showCode(this.#top, true);
   }
 
@@ -96,6 +101,11 @@ export class MarkdownNodes implements smd.Renderer<undefined> {
   close(): void {
     while (this.#open.length > 1) this.end_token();
     appendText(this.#top.node, this.#stray);
+  }
+
+  #showText(): void {
+    appendText(this.#top.node, this.#text);
+    this.#text = '';
   }
 
   /** Takes the nodes out of the root. */

@@ -30,7 +30,7 @@ export class MarkdownWriter {
   /** Shows more of the source. Not after {@link end}. */
   write(piece: string): void {
     this.#read(this.#held + piece, false);
-    this.#nodes.showOpenCode();
+    this.#nodes.show();
   }
 
   /** The source ends here: what is open is closed. */

@@ -36,21 +36,27 @@ export function useFollowing(note: (isAtEnd: boolean) => void): Follows {
     const { current } = box;
     const content = current?.firstElementChild;
     if (!current || !content) return;
+    const isNear = () => current.scrollHeight - current.scrollTop - current.clientHeight < NEAR_PX;
     const look = () => {
-      const { scrollHeight, scrollTop, clientHeight } = current;
-      follow(scrollHeight - scrollTop - clientHeight < NEAR_PX);
+      follow(isNear());
       if (follows.current) setNews(false);
     };
+    const stay = () => {
+      const stays = follows.current && getSelection()?.type !== 'Range';
+      if (stays) current.scrollTop = current.scrollHeight;
+      return stays;
+    };
+    // In the task that wrote: a frame that has begun would only report the scrolling, and need another one to show it.
+    const written = new MutationObserver(stay);
     const grown = new ResizeObserver(() => {
-      const isSelecting = getSelection()?.type === 'Range';
-      if (follows.current && !isSelecting) current.scrollTop = current.scrollHeight;
-      else if (current.scrollHeight - current.scrollTop - current.clientHeight >= NEAR_PX)
-        setNews(true);
+      if (!stay() && !isNear()) setNews(true);
     });
+    written.observe(content, { subtree: true, childList: true, characterData: true });
     grown.observe(content);
     grown.observe(current);
     current.addEventListener('scroll', look, { passive: true });
     return () => {
+      written.disconnect();
       grown.disconnect();
       current.removeEventListener('scroll', look);
     };

@@ -16,8 +16,11 @@ export const FOLLOW_LIMITS = {
   maxLifeMs: 10 * MINUTE,
   /** The client's delay before it reconnects, sent as SSE `retry:`. */
   retryMs: 100,
-  /** Between two messages on a reader's WebSocket: a browser needs 0.2 ms for each, and reads twelve a second well. */
-  paceMs: 80,
+  /**
+   * Between two messages on a reader's WebSocket. A browser needs 0.2 ms for each, and a text that grows nine times a
+   * second reads as well as one that grows with each token. More than 100 ms: see GROWTH_MS of web/live.ts.
+   */
+  paceMs: 110,
   /** UTF-16 units that may wait for a slow reader. Beyond it the object's socket is closed; the tape has the rest. */
   maxBufferedChars: 256 * KIB,
   /** Unacknowledged UTF-16 units at which a WebSocket's delivery resumes: low enough that it does not stop at once. */
