@@ -181,25 +181,13 @@ function listen(socket: SocketLike, signal: AbortSignal) {
 }
 
 interface PositionedWhole {
-  readonly event: { readonly type: string; readonly documentId?: unknown; delta?: unknown };
-  position: number | null;
+  readonly event: { readonly type: string };
+  readonly position: number | null;
 }
 
-/**
- * Makes one event of deltas that follow each other in one document: a reader takes several steps for each event. Skips a
- * message that is no list of events. The reader's position stays, so the next connection brings what it had.
- */
+/** Skips a message that is no list of events. The reader's position stays, so the next connection brings what it had. */
 function parsePositioned(text: string): readonly PositionedWhole[] {
   const parsed = parseJson(text, JSON_LIMITS.maxDepth + JSON_LIMITS.envelope);
-  const joined: PositionedWhole[] = [];
-  for (const entry of Array.isArray(parsed) ? parsed : []) {
-    const { type, documentId, delta } = Object(entry?.event);
-    const before = joined.at(-1);
-    const goesOn = before?.event.type === type && before?.event.documentId === documentId;
-    if (goesOn && typeof before?.event.delta === 'string' && typeof delta === 'string') {
-      before.event.delta += delta;
-      before.position = entry.position;
-    } else if (typeof type === 'string') joined.push(entry);
-  }
-  return joined;
+  if (!Array.isArray(parsed)) return [];
+  return parsed.filter((entry) => typeof entry?.event?.type === 'string');
 }

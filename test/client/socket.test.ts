@@ -17,7 +17,9 @@ async function readAll(messages: readonly (readonly Entry[])[]) {
   const sent: string[] = [];
   const openSocket = () => {
     const socket: SocketLike = {
-      ...{ onopen: null, onmessage: null, onclose: null },
+      onopen: null,
+      onmessage: null,
+      onclose: null,
       send: (text) => sent.push(text),
       close: () => undefined,
     };
@@ -39,23 +41,9 @@ async function readAll(messages: readonly (readonly Entry[])[]) {
   return { read, sent };
 }
 
-function delta(position: number, delta: string, documentId = 'doc_001'): Entry {
-  return { event: { type: 'content_delta', documentId, delta }, position };
+function delta(position: number, delta: string): Entry {
+  return { event: { type: 'content_delta', documentId: 'doc_001', delta }, position };
 }
-
-it('makes one event of the deltas of a message that follow each other in a document', async () => {
-  const output = { type: 'tool_output', documentId: 'doc_002', delta: 'f' } as const;
-  const { read } = await readAll([
-    [delta(1, 'a'), delta(3, 'bc'), delta(4, 'd', 'doc_002'), { event: output, position: 5 }],
-    [delta(6, 'e'), END],
-  ]);
-  expect(read).toEqual([
-    delta(3, 'abc'),
-    delta(4, 'd', 'doc_002'),
-    { event: output, position: 5 },
-    delta(6, 'e'),
-  ]);
-});
 
 it('acknowledges messages together', async () => {
   const half = 'x'.repeat(CLIENT_LIMITS.ackChars / 2);
