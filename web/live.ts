@@ -34,9 +34,9 @@ export class Live {
    * As {@link touch}, for what streams: at once after a pause, and else once in {@link GROWTH_MS}. It waits for no frame:
    * a browser that scrolls within one needs another one to report it.
    */
-  grow(...keys: readonly string[]): void {
+  grow(key: string): void {
     const isFirst = this.#grown.size === 0;
-    for (const key of keys) this.#grown.add(key);
+    this.#grown.add(key);
     const waitMs = this.#nextMs - performance.now();
     if (waitMs <= 0) this.#showGrown();
     else if (isFirst) setTimeout(() => this.#showGrown(), waitMs);

@@ -169,7 +169,7 @@ describe.skipIf(NO_CHROMIUM)(`the page's list, thread and composer ${NO_CHROMIUM
     await first?.locator('text=Answering').waitFor();
     await first?.locator('button:has-text("Stop")').click();
     await first?.locator('text=Stopped').waitFor();
-    await page.click('.thread .subagent:has-text("Answering") button:has-text("Stop")');
+    await page.click('.thread .subagent:has-text("second look") button:has-text("Stop")');
     await second?.locator('text=Stopped').waitFor();
     await device.sees('Both ended.');
     await first?.locator('a').click();

@@ -102,7 +102,7 @@ export class Thread {
     const { current, host } = this;
     if (current && (event?.type === 'content_delta' || event?.type === 'tool_output'))
       return host.live.grow(documentKey(current.id, event.documentId));
-    host.live.grow(...this.#keysOf(event));
+    for (const key of this.#keysOf(event)) host.live.touch(key);
   }
 
   /** What shows the event, which can close the last document, or the one before it. */

@@ -116,7 +116,7 @@ const CASES: readonly Case[] = [
     'a command is shown with its line',
     [call(0, 'Shell', '{"explanation":"because","command":"ls -l"}')],
     [parsed('Shell', { explanation: 'because', command: 'ls -l' })],
-    [document(1, 'terminal_command', null, { command: 'ls -l' })],
+    [document(1, 'terminal_command', null, { toolCallId: 'call_1', command: 'ls -l' })],
   ],
   [
     'arguments can come before the name',
@@ -450,6 +450,7 @@ function document(
   return { id: idOf(sequence), type, sequence, content, metadata };
 }
 
+/** The document of the call with the same number. */
 function edit(
   sequence: number,
   content: string | null,
@@ -457,7 +458,8 @@ function edit(
   operation: 'create' | 'edit' | 'delete',
   language: string,
 ): Document {
-  return document(sequence, 'file_edit', content, { filePath, operation, language });
+  const toolCallId = `call_${sequence}`;
+  return document(sequence, 'file_edit', content, { toolCallId, filePath, operation, language });
 }
 
 function toolCall(sequence: number, number: number, toolName: string, args: object): Document {

@@ -130,9 +130,9 @@ it('the tool’s part has its error, and the document of an edit has its metadat
   const shown = chunks.flatMap((chunk) => (chunk.type === 'data-document' ? [chunk.data] : []));
   expect(shown.map(({ id, metadata }) => [id, Object.keys(metadata).sort()])).toEqual([
     ['doc_001', []],
-    ['doc_001', ['approval']],
-    ['doc_001', ['answered', 'output']],
-    ['doc_001', ['answered', 'duration_ms', 'output', 'result']],
+    ['doc_001', ['approval', 'toolCallId']],
+    ['doc_001', ['answered', 'output', 'toolCallId']],
+    ['doc_001', ['answered', 'duration_ms', 'output', 'result', 'toolCallId']],
     ['doc_002', []],
     ['doc_002', []],
   ]);
