@@ -156,7 +156,7 @@ describe.skipIf(NO_CHROMIUM)(`the page's list, thread and composer ${NO_CHROMIUM
       if (said.includes('look into both') && messages.at(-1)?.role !== 'tool')
         return { calls: [task('first look'), task('second look')] };
       if (/(?:first|second) look/.test(said) && !said.includes('both'))
-        return { text: 'Looking. '.repeat(200), delayMs: 100 };
+        return { text: 'Looking. '.repeat(3_000), delayMs: 100 };
       return { text: 'Both ended.' };
     });
     await device.go('#/new');
@@ -169,7 +169,9 @@ describe.skipIf(NO_CHROMIUM)(`the page's list, thread and composer ${NO_CHROMIUM
     await first?.locator('text=Answering').waitFor();
     await first?.locator('button:has-text("Stop")').click();
     await first?.locator('text=Stopped').waitFor();
-    await page.click('.thread .subagent:has-text("second look") button:has-text("Stop")');
+    const answering = page.locator('.thread span.subagent:has-text("Answering")');
+    await expect.poll(() => answering.count()).toBe(1);
+    await answering.locator('button:has-text("Stop")').click();
     await second?.locator('text=Stopped').waitFor();
     await device.sees('Both ended.');
     await first?.locator('a').click();
