@@ -13,7 +13,7 @@ type LiveListener = () => void;
  */
 const GROWTH_MS = 100;
 
-/** Listeners by key. They are called at most once a frame, however often a key is touched or grows. */
+/** Listeners by key. They are called once a frame at most where it is touched, and once in {@link GROWTH_MS} where it grows. */
 export class Live {
   readonly #listeners = new Map<string, Set<LiveListener>>();
   /** The keys that wait to be shown. */
@@ -24,10 +24,13 @@ export class Live {
 
   /** What this key stands for has changed. */
   touch(key: string): void {
+    const isFirst = this.#touched.size === 0;
+    this.#touched.add(key);
+    if (!isFirst) return;
     const show = () => this.#show(this.#touched);
     // A hidden page gets no frames, and its title must change all the same.
-    if (this.#touched.size === 0) document.hidden ? setTimeout(show) : requestAnimationFrame(show);
-    this.#touched.add(key);
+    if (document.hidden) setTimeout(show);
+    else requestAnimationFrame(show);
   }
 
   /**

@@ -9,14 +9,14 @@ import { LIST, type PageAccount } from '../store/account.ts';
 import type { ShownThread } from '../store/thread-host.ts';
 import { words } from '../words/settings.ts';
 
-interface Props {
+interface BackgroundProps {
   readonly account: PageAccount;
   readonly thread: ShownThread;
   readonly processId: string;
 }
 
 /** Nothing until the machine has answered. */
-export function Background({ account, thread, processId }: Props) {
+export function Background({ account, thread, processId }: BackgroundProps) {
   const { client, live } = account;
   useLive(live, LIST);
   const bridge = account.bridgeOf(thread.view?.bridgeId ?? null);
