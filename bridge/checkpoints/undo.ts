@@ -7,7 +7,7 @@ import { canonicalJson } from '../../shared/wire/approval-text.ts';
 import { compute } from '../compute/compute.ts';
 import { nullForFailure, ToolFailure } from '../failure.ts';
 import { fromText, toText } from '../sandbox/byte-path.ts';
-import { deleteFileAt, replaceFileAt } from '../workspace/changes.ts';
+import { deleteEmptyFolders, deleteFileAt, replaceFileAt } from '../workspace/changes.ts';
 import { readContentIfAny } from '../workspace/files.ts';
 import type { Place, Workspace } from '../workspace/workspace.ts';
 import type { Changer, Checkpoints } from './checkpoints.ts';
@@ -124,8 +124,10 @@ async function carryOut(
     const keep = checkpoints.keeper(changer, undoes);
     const options = { expected: now?.hash ?? null, keep, signal };
     const bytes = target && contentOf(target.hash);
-    if (target === null) await deleteFileAt(file, options);
-    else if (bytes) await replaceFileAt(file, bytes, { ...options, mode: target.mode });
+    if (target === null) {
+      await deleteFileAt(file, options);
+      await deleteEmptyFolders(file, workspace.root);
+    } else if (bytes) await replaceFileAt(file, bytes, { ...options, mode: target.mode });
     else return { path, undone, action: 'refuse', ...GONE };
     return plan;
   } catch (error) {

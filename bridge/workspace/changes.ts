@@ -1,13 +1,23 @@
 /** Replaces, deletes and renames files at places that the workspace let through, if the files are still the same. */
 import { randomUUID } from 'node:crypto';
 import { constants, type Stats } from 'node:fs';
-import { type FileHandle, link, lstat, open, readdir, rename, rm, unlink } from 'node:fs/promises';
+import {
+  type FileHandle,
+  link,
+  lstat,
+  open,
+  readdir,
+  rename,
+  rm,
+  rmdir,
+  unlink,
+} from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { sha256 } from '../../machine/hash.ts';
 import { isSystemError } from '../../machine/system-error.ts';
 import { nameInLine } from '../../shared/text/plain-sight.ts';
 import { ToolFailure } from '../failure.ts';
-import { type Anchor, giveToOwnerOf } from './anchor.ts';
+import { type Anchor, anchorFolder, giveToOwnerOf } from './anchor.ts';
 import { assertRegular, type FileContent, inFolderOf, readEntry } from './files.ts';
 import type { Place } from './workspace.ts';
 
@@ -82,6 +92,18 @@ export async function deleteFileAt(
     await kept(keep, [{ path: place.path, before, after: null }], () => unlink(target));
     await folder.sync();
   });
+}
+
+/** Deletes the folders around a deleted file that are empty now, up to `top`, which stays. A folder in use stays, too. */
+export async function deleteEmptyFolders({ path }: Place<'write'>, top: string): Promise<void> {
+  try {
+    for (let folder = dirname(path); folder.startsWith(`${top}/`); folder = dirname(folder)) {
+      await using parent = await anchorFolder(dirname(folder));
+      await rmdir(parent.entry(basename(folder)));
+    }
+  } catch {
+    // It has other entries, or the system does not let it go.
+  }
 }
 
 /**

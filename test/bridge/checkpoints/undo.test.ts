@@ -63,6 +63,24 @@ describe('an undo', () => {
     expect(text('a')).toBe('two\n');
   });
 
+  test('takes folders back that only its new files needed', async () => {
+    await using folder = await UndoneFolder.make();
+    const { at, text } = disk(folder);
+    mkdirSync(at('src/old'), { recursive: true });
+    writeFileSync(at('src/old/a'), 'a\n');
+    await folder.write('src/new/deep/b', 'b\n');
+    await folder.write('src/old/more/c', 'c\n');
+    mkdirSync(at('src/old/more/mine'));
+    expect(Object.keys(await folder.undo(LAST)).sort()).toEqual([
+      'src/new/deep/b',
+      'src/old/more/c',
+    ]);
+    expect(readdirSync(at('src'))).toEqual(['old']);
+    expect(readdirSync(at('src/old/more'))).toEqual(['mine']);
+    await folder.undo(REDO);
+    expect(text('src/new/deep/b')).toBe('b\n');
+  });
+
   test('keeps what the person wrote in other lines', async () => {
     await using folder = await UndoneFolder.make();
     const { at, text } = disk(folder);
