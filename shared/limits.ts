@@ -337,29 +337,14 @@ export const TUNNEL_LIMITS = {
   maxFrameBytes: 4 * MIB,
   /** How long an edge waits for what a person asks of the bridge itself. A bridge ends a process within 5 s. */
   answerMs: 8 * SECOND,
-  /** Between two pings, which the runtime answers without waking the object. */
-  pingMs: 25 * SECOND,
   /** A connection without an answer for this long is dead: two missed pings. */
   deadMs: 60 * SECOND,
-  /** The first wait before a new connection, and the longest. It doubles, with jitter. */
-  backoffMinMs: 250,
-  backoffMaxMs: 15 * SECOND,
-  /** A connection that lives this long after its welcome was good: the waits start over. */
-  steadyMs: SECOND,
-  /**
-   * The time for an answer to the handshake, and then to the hello; without one the attempt fails. Each takes a few
-   * round trips. Each failure doubles the time: a half-open line costs little, and a slow server answers in the end.
-   */
-  answerMinMs: 2.5 * SECOND,
-  answerMaxMs: 10 * SECOND,
   /** Settled and cancelled calls that a tunnel remembers, as messages can overtake each other: far more than run. */
   maxSettled: 1_000,
   /** UTF-16 units of a short text in a frame: a code, a reason. */
   maxTextChars: 2_000,
   /** Tools that a bridge can offer. */
   maxTools: 200,
-  /** UTF-16 units of live output on the way at once. More is dropped: the result has the text. */
-  outputCredit: 256 * KIB,
   /** Open calls of guests at one bridge: a guest waits for one answer before it asks again, and few run at once. */
   maxGuestCalls: 16,
   /** Ids in one frame that lists the journal's calls: 0.4 MB. A longer list takes several frames. */
@@ -393,18 +378,12 @@ export const POLICY_LIMITS = {
 export const CONTEXT_LIMITS = {
   /** Entries of the file tree: enough for orientation, at a few thousand tokens. */
   maxLayoutEntries: 400,
-  /** UTF-16 units of the file tree, and of git's status. */
+  /** UTF-16 units of the file tree. */
   maxLayoutChars: 12_000,
-  maxGitStatusChars: 4_000,
   /** How long a run waits for a look at the workspace, which usually takes 20 to 100 ms. */
   waitMs: 300,
   /** The time for listing the files, and for asking git: both happen between the handshake and the hello. */
   lookTimeoutMs: 5 * SECOND,
-  /** Bytes of an answer of git; a longer status is not shown. */
-  maxGitBytes: 16 * MIB,
-  /** The time for git's status, and for quick answers (settings, a status without new files). Both fit into a look. */
-  gitStatusMs: 2.5 * SECOND,
-  gitQuickMs: SECOND,
 } as const;
 
 /** The places that a message names behind an `@`. */
@@ -452,14 +431,11 @@ export const FINDING_LIMITS = {
 export const RULE_FILE_LIMITS = {
   /** Rules of one workspace: the largest public collections have some 100. */
   maxFiles: 200,
-  /** Rule files that are read: some are the same as others, or empty. */
-  maxCandidates: 400,
   /** One rule with the files that it includes: 500 lines are advised at most. */
   maxRuleChars: 24 * KIB,
   /** All rules together: a quarter of a usual model's window. They are part of each run's row. */
   maxTotalChars: 96 * KIB,
-  /** Bytes of a file that is read for a rule. A larger one is no rule that a person wrote. */
-  maxFileBytes: 256 * KIB,
+  /** What a rule says that it is for. */
   maxDescriptionChars: 500,
   /** Patterns of one rule, and the length of each. */
   maxGlobs: 50,
@@ -469,14 +445,6 @@ export const RULE_FILE_LIMITS = {
   maxNoteChars: 300,
   /** Files that are named as left out. */
   maxLeftOut: 50,
-  /** Files that one rule includes by `@file`, and how deep they may include others. */
-  maxReferences: 20,
-  maxReferenceDepth: 3,
-  /** Names that all rules together may include or mention: each is looked up on the disk. */
-  maxIncluded: 500,
-  /** Folders below `.cursor/rules` that are looked into, and how deep. */
-  maxFolders: 100,
-  maxFolderDepth: 5,
 } as const;
 
 /** The modes and agents that the files of a workspace define. */
@@ -499,9 +467,8 @@ export const DEFINITION_LIMITS = {
 
 /** The skills and commands of a workspace and of its owner. Lengths are in UTF-16 units. */
 export const SKILL_LIMITS = {
-  /** Skills and commands that one bridge knows, and files that are read for them: the largest collections have some 150. */
+  /** Skills and commands that one bridge knows: the largest collections have some 150. */
   maxSkills: 200,
-  maxCandidates: 400,
   maxNameChars: 64,
   /** Tokens of a skill's name and description, which each first message of a window has. */
   maxTokens: 100,
@@ -509,16 +476,9 @@ export const SKILL_LIMITS = {
   maxDescriptionChars: 400,
   /** All descriptions together, as the model reads them: 5,000 tokens. */
   maxCatalogueChars: 20_000,
-  /** The text of an activated skill: what one message may attach. 5,000 tokens are advised at most. */
-  maxTextChars: 24 * KIB,
   /** What follows the name behind `/`: the message has it whole. */
   maxArgsChars: 8_000,
   maxHintChars: 120,
-  /** Folders that are looked into in one place, and how deep. */
-  maxFolders: 300,
-  maxDepth: 4,
-  /** Files of a skill's folder that its text names. */
-  maxFiles: 40,
   /** Files that are named as left out, and the length of each reason. */
   maxLeftOut: 50,
   maxNoteChars: 300,
@@ -548,62 +508,17 @@ export const TOOL_LIMITS = {
   maxEntries: 1_000,
   /** Matching lines of a text search without a limit. */
   maxMatches: 200,
-  /** Files listed for a file search or a count, and UTF-16 units of their paths: memory holds them easily. */
-  maxListedFiles: 200_000,
-  maxListedChars: 32 * MIB,
-  /** The time of a search process. */
-  searchTimeoutMs: 30 * SECOND,
-  /** Bytes of one record of a search process's output. Of a longer one only the beginning is kept, with a file's name. */
-  maxSearchRecordBytes: 4 * MIB,
-  maxRecordHeadBytes: 32 * KIB,
-  /** Bytes at the start of a file: a NUL among them makes it binary, as for git and grep. */
-  binaryProbeBytes: 8 * KIB,
-  /** Lines that an edit with markers may delete without naming them: no measured real commit needed more. */
-  maxDeletedLines: 200,
-  /** The time for the fine diff of one edit. After it the change is shown as one piece. */
-  diffTimeoutMs: 200,
-  /** UTF-16 units of a shown diff, old and new text together: far below a tunnel frame. */
-  maxDiffChars: 400_000,
-  /** UTF-16 units of a diff that spans several changes: a longer one is mostly unchanged lines, and is left out. */
-  maxSpanningDiffChars: 8_000,
-  /** UTF-16 units of the diff that an edit's result shows the model: some 700 tokens. A longer one is cut. */
-  maxShownDiffChars: 2_000,
-  /** UTF-16 units of a diff in a proposal: the proposal fits its row even if each unit takes six bytes. */
-  maxProposedChars: 140_000,
-  /** Lines quoted if an edit finds no place, and UTF-16 units of each line. */
-  maxHintLines: 12,
-  maxHintLineChars: 300,
-  /** Lines of a file to edit: each takes some hundred bytes of memory. */
-  maxEditedLines: 500_000,
-  /** Places of one searched text: a large file contains millions of spaces. */
-  maxPlaces: 1_000_000,
   /** Pieces that one call replaces in a file: a rename takes replace_all, and more are a new file. */
   maxPieces: 100,
   /** Files that one call checks: each takes a server up to some seconds. */
   maxLintedFiles: 20,
-  /** Equal lines seen for one searched text: 0.1 s. Real edits need some hundreds. */
-  maxEqualLines: 1_000_000,
-  /** Equal lines seen for all blocks of an edit, about 0.4 s. Real edits need some thousands. */
-  maxComparedLines: 400_000,
-  /** The best places of one block of an edit, and choices of places for all blocks. Real edits have a handful. */
-  maxMergePlaces: 1_000,
-  maxMergeReadings: 100,
-  /** Pieces of one shown change: more are harder to read than one whole, and each piece is an object on the wire. */
-  maxHunks: 1_000,
   /** UTF-16 units of a called name: no API takes a longer function name, so the next request would be refused. */
   maxNameChars: 64,
   /** Allowed paths that the refusal of another path names. */
   maxNamedPaths: 10,
-  /** Line ranges named if a file has changed since it was read. */
-  maxStaleRanges: 5,
   /** Files remembered as read, and their bytes. The oldest are forgotten and must be read again. */
   maxLedgerFiles: 2_000,
   maxLedgerBytes: 32 * MIB,
-  /** Bytes of ignore rules, in one file and in a folder's files; and the number of files. Large ones have 10 KB. */
-  maxIgnoreBytes: MIB,
-  maxIgnoreFiles: 1_000,
-  /** Folders whose ignore files the next search expects: those of several projects. */
-  maxIgnoreFolders: 64,
 } as const;
 
 /** The tools that reach the web. */
@@ -666,10 +581,4 @@ export const COMMAND_LIMITS = {
   probeTimeoutMs: 10 * SECOND,
   /** Answers of devices kept for questions that are not asked yet: as many as a reconnected tunnel may bring. */
   maxEarlyAnswers: 100,
-  /** Bytes at which the journal of calls is rewritten without the acked calls: a write of some 20 ms. */
-  compactJournalBytes: 4 * MIB,
-  /** A journal with more unacked bytes is rewritten only at a bridge's start: it would block a working bridge. */
-  maxCompactedBytes: MIB,
-  /** A journal of more bytes takes only acks: no server leaves this much unacked. A start reads it within seconds. */
-  maxJournalBytes: 256 * MIB,
 } as const;

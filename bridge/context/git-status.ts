@@ -1,12 +1,13 @@
 /** Git's status of the workspace, read without running anything that a repository configures. */
+
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { CONTEXT_LIMITS } from '../../shared/limits.ts';
 import { cutLines } from '../../shared/text/cut-lines.ts';
 import type { Confinement } from '../sandbox/launch/confinement.ts';
 import { SYSTEM_PATH } from '../sandbox/programs.ts';
 import type { Launch } from '../terminal/launch.ts';
 import { runCommand } from '../terminal/run-command.ts';
+import { STATUS_LIMITS } from './limits.ts';
 
 export interface StatusLook {
   readonly confine?: Confinement['confineLook'] | undefined;
@@ -36,9 +37,9 @@ export async function readGitStatus(
       return await outputOf(launch, timeoutMs, signal);
     };
     const format = (output: string) => formatStatus(output, prefix, mayName);
-    const whole = await ask(CONTEXT_LIMITS.gitStatusMs);
+    const whole = await ask(STATUS_LIMITS.gitStatusMs);
     if (whole !== null) return format(whole);
-    const known = await ask(CONTEXT_LIMITS.gitQuickMs, '--untracked-files=no');
+    const known = await ask(STATUS_LIMITS.gitQuickMs, '--untracked-files=no');
     return known === null ? NO_ANSWER : `${format(known).trimEnd()}\n${NO_NEW_FILES}`;
   } catch {
     signal.throwIfAborted();
@@ -109,7 +110,7 @@ export function formatStatus(
   mayName: (name: string) => boolean,
 ): string {
   const lines = linesOf(output.split('\0').slice(0, -1), prefix, mayName);
-  return cutLines(lines, CONTEXT_LIMITS.maxGitStatusChars, 'run git status');
+  return cutLines(lines, STATUS_LIMITS.maxGitStatusChars, 'run git status');
 }
 
 /** One line for each entry. A renamed file has its old name in an entry of its own. */
@@ -153,9 +154,9 @@ async function runGit(root: string, args: readonly string[], signal: AbortSignal
   const { stdout } = await promisify(execFile)('git', args, {
     cwd: root,
     env: environment(),
-    timeout: CONTEXT_LIMITS.gitQuickMs,
+    timeout: STATUS_LIMITS.gitQuickMs,
     killSignal: 'SIGKILL',
-    maxBuffer: CONTEXT_LIMITS.maxGitBytes,
+    maxBuffer: STATUS_LIMITS.maxGitBytes,
     signal,
   });
   return stdout;

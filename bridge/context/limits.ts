@@ -1,5 +1,5 @@
 /** Limits of what a look finds for one message. Lengths are in UTF-16 units. */
-import { KIB, SECOND } from '../../shared/units.ts';
+import { KIB, MIB, SECOND } from '../../shared/units.ts';
 
 export const FIND_LIMITS = {
   /** Milliseconds for everything: a page may take 6 s. After it the look is answered without. */
@@ -34,4 +34,15 @@ export const FIND_LIMITS = {
   maxUsedFiles: 10,
   /** Comparisons that are remembered, each with a difference. */
   maxComparisons: 1_000,
+} as const;
+
+/** Git's status. */
+export const STATUS_LIMITS = {
+  /** UTF-16 units of the status. */
+  maxGitStatusChars: 4_000,
+  /** Bytes of an answer of git; a longer status is not shown. */
+  maxGitBytes: 16 * MIB,
+  /** The time for git's status, and for quick answers (settings, a status without new files). Both fit into a look. */
+  gitStatusMs: 2.5 * SECOND,
+  gitQuickMs: SECOND,
 } as const;

@@ -1,6 +1,7 @@
 /** Finds the files that import a file, as its name in their imports shows. */
+
 import { basename, dirname, extname, join } from 'node:path';
-import { TOOL_LIMITS } from '../../shared/limits.ts';
+import { SEARCH_LIMITS } from '../search/limits.ts';
 import { type Ripgrep, runRipgrep } from '../search/ripgrep.ts';
 import { searchUnderRules } from '../search/ruled-search.ts';
 import { DIAGNOSTICS_LIMITS } from './limits.ts';
@@ -33,7 +34,7 @@ async function othersThan(path: string, search: Ripgrep): Promise<string[]> {
     const names = records.filter((record) => typeof record === 'string');
     const others = names.map((name) => join(search.folder, name)).filter((other) => other !== path);
     found.push(...others);
-    if (found.length >= TOOL_LIMITS.maxListedFiles) break;
+    if (found.length >= SEARCH_LIMITS.maxListedFiles) break;
   }
   // Always the same ones. ripgrep's own order would take all but one of its threads away.
   return found.toSorted().slice(0, DIAGNOSTICS_LIMITS.maxImporters);

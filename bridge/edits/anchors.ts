@@ -1,6 +1,7 @@
 /** Finds where a block's unchanged lines stand in the file. */
-import { TOOL_LIMITS } from '../../shared/limits.ts';
+
 import { isUnitStart, likenessOf } from './likeness.ts';
+import { EDIT_LIMITS } from './limits.ts';
 import { INFORMATIVE_WEIGHT, weighLine } from './lines.ts';
 
 /** A place of a block, from its first to its last unchanged line: lines `from` up to but not including `to`. */
@@ -53,7 +54,7 @@ export function toGround(lines: readonly string[], edit: readonly string[]): Gro
     units.add(line);
     unitPlaces.push(at);
   });
-  return { lines, places, units, unitPlaces, costs, left: TOOL_LIMITS.maxComparedLines };
+  return { lines, places, units, unitPlaces, costs, left: EDIT_LIMITS.maxComparedLines };
 }
 
 /** How often a line of the edit stands in the file. */
@@ -129,7 +130,7 @@ function repeatsOf(
     );
     const starts = (ground.places.get(run[rarest] as string) ?? []).map((at) => at - rarest);
     return starts
-      .slice(0, TOOL_LIMITS.maxMergePlaces)
+      .slice(0, EDIT_LIMITS.maxMergePlaces)
       .filter((from) => !known.has(`${from} ${from + run.length} ${place.first}`))
       .filter((from) => run.every((line, at) => ground.lines[from + at] === line))
       .map((from) => ({ ...place, from, to: from + run.length }));
@@ -280,7 +281,7 @@ function align(ground: Ground, rows: Rows, isMirrored: boolean): Path[] {
         : path,
     )
     .sort((a, b) => b.score - a.score)
-    .slice(0, TOOL_LIMITS.maxMergePlaces);
+    .slice(0, EDIT_LIMITS.maxMergePlaces);
 }
 
 /** What it costs to delete the lines from one index to another. */

@@ -1,7 +1,8 @@
 /** Works out what an edit changed, as the `file_edit` document shows it. */
+
 import { diffArrays } from 'diff';
-import { TOOL_LIMITS } from '../../shared/limits.ts';
 import type { Diff } from '../../shared/wire/documents.ts';
+import { EDIT_LIMITS } from './limits.ts';
 import { countLines } from './lines.ts';
 
 /**
@@ -24,9 +25,9 @@ export function diffTexts(before: string, after: string): TextDiff | null {
   const fresh = after.split('\n');
   const whole = findChange(old, fresh);
   const diff = toDiff(old, fresh, whole);
-  if (diff.oldString.length + diff.newString.length > TOOL_LIMITS.maxDiffChars) return null;
+  if (diff.oldString.length + diff.newString.length > EDIT_LIMITS.maxDiffChars) return null;
   const hunks = findHunks(old, fresh, whole).map((hunk) => toDiff(old, fresh, hunk));
-  const isTelling = hunks.length > 1 && hunks.length <= TOOL_LIMITS.maxHunks;
+  const isTelling = hunks.length > 1 && hunks.length <= EDIT_LIMITS.maxHunks;
   return isTelling && isInOrder(hunks) ? { diff, hunks } : { diff };
 }
 
@@ -105,7 +106,7 @@ function wholeChange(before: string, after: string): Diff {
 }
 
 function fitted(hunks: readonly Diff[]): ShownChange {
-  let left: number = TOOL_LIMITS.maxProposedChars;
+  let left: number = EDIT_LIMITS.maxProposedChars;
   let chars = 0;
   const take = (text: string, most: number): string => {
     const shown = text.length <= most ? text : text.slice(0, most).toWellFormed();
@@ -150,7 +151,7 @@ function findHunks(
   const changes = diffArrays(
     old.slice(whole.oldFrom, whole.oldTo),
     fresh.slice(whole.newFrom, whole.newTo),
-    { timeout: TOOL_LIMITS.diffTimeoutMs },
+    { timeout: EDIT_LIMITS.diffTimeoutMs },
   );
   // Undefined when the time ran out, although the package's types do not say so.
   if (changes === undefined) return [whole];

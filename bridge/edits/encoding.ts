@@ -1,5 +1,5 @@
 /** Decodes bytes and encodes text. Only text that encodes to the same bytes may be edited. */
-import { TOOL_LIMITS } from '../../shared/limits.ts';
+import { EDIT_LIMITS } from './limits.ts';
 
 /** The decoded content of a file. `text` never begins with the byte order mark; `bom` is true where the file does. */
 export type Decoded =
@@ -13,7 +13,7 @@ export function decode(bytes: Uint8Array): Decoded {
   if (startsWith(bytes, UTF8_BOM)) return decodeUtf8(bytes.subarray(UTF8_BOM.length), true);
   if (startsWith(bytes, UTF16LE_BOM)) return decodeOther(bytes, 'utf-16le');
   if (startsWith(bytes, UTF16BE_BOM)) return decodeOther(bytes, 'utf-16be');
-  if (bytes.subarray(0, TOOL_LIMITS.binaryProbeBytes).includes(0)) return { kind: 'binary' };
+  if (bytes.subarray(0, EDIT_LIMITS.binaryProbeBytes).includes(0)) return { kind: 'binary' };
   return decodeUtf8(bytes, false);
 }
 

@@ -3,6 +3,7 @@
  */
 
 import { TOOL_LIMITS } from '../../shared/limits.ts';
+import { EDIT_LIMITS } from './limits.ts';
 import { hasLineNumbers } from './line-numbers.ts';
 import { LINE_RUNGS } from './line-rungs.ts';
 import {
@@ -51,7 +52,7 @@ export function replaceText(
   const there = { text, lines: splitLines(text) };
   for (const { rung, find } of RUNGS) {
     const matches = find(there, asked, given);
-    if (matches.length > TOOL_LIMITS.maxPlaces) return everywhere();
+    if (matches.length > EDIT_LIMITS.maxPlaces) return everywhere();
     if (matches.length > 1 && !all) return ambiguous(there, rung, matches);
     if (matches.length > 0) return apply(there, rung, withoutOverlaps(matches));
   }
@@ -67,12 +68,12 @@ const RUNGS: readonly { readonly rung: Rung; readonly find: FindMatches }[] = [
 function everywhere(): EditRefusal {
   return refuse(
     'AMBIGUOUS',
-    `old_string stands in the file more than ${TOOL_LIMITS.maxPlaces} times: give a longer piece of it.`,
+    `old_string stands in the file more than ${EDIT_LIMITS.maxPlaces} times: give a longer piece of it.`,
   );
 }
 
 /** One more than the most that are replaced: enough to know that there are too many. */
-const MOST_FOUND = TOOL_LIMITS.maxPlaces + 1;
+const MOST_FOUND = EDIT_LIMITS.maxPlaces + 1;
 
 /** Overlapping places count: `aaa` contains `aa` twice. */
 function findExact(there: Haystack, search: string, replacement: string): Match[] {

@@ -1,6 +1,7 @@
 /** The rungs that compare whole lines: by trailing space, typographic punctuation, and one shift of the indentation. */
-import { TOOL_LIMITS } from '../../shared/limits.ts';
+
 import { shiftIndentation } from './indentation.ts';
+import { EDIT_LIMITS } from './limits.ts';
 import { lineTexts, type TextLine } from './lines.ts';
 import type { AdaptLines, FindMatches, Haystack, Match, Rung } from './match.ts';
 import { windowsOf } from './occurrences.ts';
@@ -21,7 +22,7 @@ function byLines(keyOf: (line: string) => string, adapt: AdaptLines): FindMatche
     const needle = parseNeedle(search);
     if (needle.whole.every((line) => line.trim() === '')) return [];
     const keys = there.lines.map((line) => keyOf(line.text));
-    const windows = windowsOf(keys, needle.whole.map(keyOf), TOOL_LIMITS.maxPlaces + 1);
+    const windows = windowsOf(keys, needle.whole.map(keyOf), EDIT_LIMITS.maxPlaces + 1);
     const fresh = lineTexts(replacement);
     return meantOf(there, windows, needle, adapt).map((from) =>
       matchAt(there, from, needle, fresh, adapt),
@@ -39,7 +40,7 @@ function meantOf(
   { whole }: Needle,
   adapt: AdaptLines,
 ): readonly number[] {
-  const looked = Math.ceil(TOOL_LIMITS.maxEqualLines / whole.length);
+  const looked = Math.ceil(EDIT_LIMITS.maxEqualLines / whole.length);
   return windows.filter(
     (from, index) => index >= looked || adapt(textsAt(lines, from, whole), whole, []) !== 'other',
   );

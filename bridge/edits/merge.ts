@@ -1,5 +1,5 @@
 /** Merges an edit that leaves out unchanged parts. */
-import { TOOL_LIMITS } from '../../shared/limits.ts';
+
 import {
   type BlockPlace,
   countOf,
@@ -13,6 +13,7 @@ import { type Chain, chainsOf } from './chains.ts';
 import { findTorn, isTight, losesUnit } from './doubts.ts';
 import { decideEdge } from './edges.ts';
 import { balanceOf, indentOf, isCloser, isInformative, isLeaving, owns } from './likeness.ts';
+import { EDIT_LIMITS } from './limits.ts';
 import { eachLineText, splitLines, withEol } from './lines.ts';
 import { isMarker } from './markers.ts';
 import { type EditRefusal, refuse } from './refusal.ts';
@@ -99,7 +100,7 @@ function placeBlocks(ground: Ground, blocks: readonly EditBlock[]): PlacedBlock[
     const key = places.map(({ from, to, first }) => `${from}-${to}-${first}`).join();
     if (seen.has(key)) continue;
     seen.add(key);
-    if (seen.size > TOOL_LIMITS.maxMergeReadings)
+    if (seen.size > EDIT_LIMITS.maxMergeReadings)
       return best === undefined && impossible ? impossible : fitsEverywhere(blocks[0] as EditBlock);
     const settled = settle(ground, blocks, places, isBalanced);
     if (settled.state === 'impossible') {
@@ -411,10 +412,10 @@ function findDeletion(file: readonly string[], placed: readonly PlacedBlock[]): 
     return Math.max(0, gone - block.lines.filter(isInformative).length);
   });
   const total = lost.reduce((sum, count) => sum + count, 0);
-  if (total > TOOL_LIMITS.maxDeletedLines) {
+  if (total > EDIT_LIMITS.maxDeletedLines) {
     return refuse(
       'TOO_MUCH_DELETED',
-      `The edit would delete ${total} lines without naming them, more than ${TOOL_LIMITS.maxDeletedLines}: add markers ` +
+      `The edit would delete ${total} lines without naming them, more than ${EDIT_LIMITS.maxDeletedLines}: add markers ` +
         'where code stays, or give the whole file with write.',
     );
   }
@@ -449,7 +450,7 @@ function noChange(): EditRefusal {
   );
 }
 
-const quote = (line: string) => `\`${line.trim().slice(0, TOOL_LIMITS.maxHintLineChars)}\``;
+const quote = (line: string) => `\`${line.trim().slice(0, EDIT_LIMITS.maxHintLineChars)}\``;
 
 function noAnchor(ground: Ground, block: EditBlock): EditRefusal {
   const near = block.lines.find(

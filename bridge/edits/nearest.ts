@@ -1,5 +1,7 @@
 /** Writes the hint for an edit that found no place: the closest real lines. The hint never decides where to edit. */
+
 import { TOOL_LIMITS } from '../../shared/limits.ts';
+import { EDIT_LIMITS } from './limits.ts';
 import { numberLine } from './line-numbers.ts';
 import { INFORMATIVE_WEIGHT, lineTexts, weighLine } from './lines.ts';
 
@@ -9,11 +11,11 @@ export function describeNearest(text: string, search: string): string {
   const asked = lineTexts(search.replace(/\n$/, ''));
   const start = startByEqualLines(lines, asked) ?? startByWords(lines, asked);
   if (start === null) return 'Nothing in the file comes close to it: read the file again.';
-  const count = Math.min(asked.length, TOOL_LIMITS.maxHintLines);
+  const count = Math.min(asked.length, EDIT_LIMITS.maxHintLines);
   const shown = lines
     .slice(start, start + count)
     .map((line, index) =>
-      numberLine(start + index + 1, line.slice(0, TOOL_LIMITS.maxHintLineChars)),
+      numberLine(start + index + 1, line.slice(0, EDIT_LIMITS.maxHintLineChars)),
     );
   return `The closest lines are:\n${shown.join('\n')}`;
 }

@@ -3,7 +3,6 @@
  * diff.
  */
 
-import { TOOL_LIMITS } from '../../shared/limits.ts';
 import { cutLines } from '../../shared/text/cut-lines.ts';
 import type { Diff } from '../../shared/wire/documents.ts';
 import { ToolFailure } from '../failure.ts';
@@ -11,6 +10,7 @@ import { isNotebook } from '../notebooks/notebook.ts';
 import { diffTexts, formatChange, type ShownChange, showChange } from './diff.ts';
 import { encode } from './encoding.ts';
 import { replaceText } from './ladder.ts';
+import { EDIT_LIMITS } from './limits.ts';
 import { countLines, uniformEol, withEol } from './lines.ts';
 import { assertLiteral } from './literal.ts';
 import type { Rung } from './match.ts';
@@ -73,13 +73,13 @@ export function proposeEdit({ name, bytes, standing, edit }: EditRequest): EditP
 export function describeDiff({ diff, hunks }: Pick<EditProposal, 'diff' | 'hunks'>): string {
   if (diff === null) return '(too much has changed to be shown: use read_file)';
   const { text } = formatChange({ diff, ...(hunks && { hunks }) });
-  return cutLines(text, TOOL_LIMITS.maxShownDiffChars, 'use read_file');
+  return cutLines(text, EDIT_LIMITS.maxShownDiffChars, 'use read_file');
 }
 
 /** The change from `before` (null where the file does not exist yet) to the new text. `data` is for the model. */
 export function proposalOf(before: SourceText | null, after: string, data: string): EditProposal {
   if (before?.text === after) return { bytes: null, data, diff: null, shown: { diff: [] } };
-  const isLong = countLines(after) > TOOL_LIMITS.maxEditedLines;
+  const isLong = countLines(after) > EDIT_LIMITS.maxEditedLines;
   const changes = before === null || isLong ? null : diffTexts(before.text, after);
   const fresh = encode(after, before?.bom ?? false);
   return {
@@ -175,7 +175,7 @@ function mergePieces({ name, standing }: DecodedEdit, before: SourceText, edit: 
 function assertNotShrunk(name: string, before: SourceText | null, edit: string): void {
   const lines = countLines(before?.text ?? '');
   const deleted = lines - countLines(edit);
-  if (deleted <= TOOL_LIMITS.maxDeletedLines && deleted <= lines * LARGEST_LOSS) return;
+  if (deleted <= EDIT_LIMITS.maxDeletedLines && deleted <= lines * LARGEST_LOSS) return;
   throw new ToolFailure(
     'TOO_MUCH_DELETED',
     `${name}: without a marker (\`// ... existing code ...\`) the edit is the whole file, and ${deleted} of ${lines} lines ` +

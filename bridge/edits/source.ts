@@ -1,8 +1,9 @@
 /** The text that an edit starts from: UTF-8, so that writing it back changes no other byte. */
-import { TOOL_LIMITS } from '../../shared/limits.ts';
+
 import { ToolFailure } from '../failure.ts';
 import { diffTexts } from './diff.ts';
 import { decode } from './encoding.ts';
+import { EDIT_LIMITS } from './limits.ts';
 import { countLines } from './lines.ts';
 
 /** What a conversation knows of a file. `bytes` is the file as the conversation last saw it. */
@@ -60,7 +61,7 @@ export function assertSeen(
 }
 
 function assertLineCount(name: string, text: string): void {
-  const { maxEditedLines } = TOOL_LIMITS;
+  const { maxEditedLines } = EDIT_LIMITS;
   const count = countLines(text);
   if (count <= maxEditedLines) return;
   throw new ToolFailure(
@@ -72,12 +73,12 @@ function assertLineCount(name: string, text: string): void {
 /** Compares backwards, so that the ranges are lines of the present file. Empty where they cannot be worked out. */
 function describeChange(now: string, seen: Uint8Array): string {
   const decoded = decode(seen);
-  if (decoded.kind === 'binary' || countLines(decoded.text) > TOOL_LIMITS.maxEditedLines) return '';
+  if (decoded.kind === 'binary' || countLines(decoded.text) > EDIT_LIMITS.maxEditedLines) return '';
   const changes = diffTexts(now, decoded.text);
   if (changes === null) return '';
   const ranges = changes.hunks ?? [changes.diff];
   const shown = ranges
-    .slice(0, TOOL_LIMITS.maxStaleRanges)
+    .slice(0, EDIT_LIMITS.maxStaleRanges)
     .map(({ startLine, endLine }) => `${startLine}-${endLine}`);
   const more = ranges.length > shown.length ? ' and others' : '';
   return ` (around lines ${shown.join(', ')}${more})`;

@@ -1,11 +1,12 @@
 /** Finds the rule files of a workspace by their names. */
+
 import { posix } from 'node:path';
-import { RULE_FILE_LIMITS } from '../../shared/limits.ts';
 import { filterInTurns } from '../compute/turns.ts';
 import { ToolFailure } from '../failure.ts';
 import { listInTime } from '../search/file-list.ts';
 import { readEntries } from '../workspace/files.ts';
 import type { Workspace } from '../workspace/workspace.ts';
+import { RULE_READ_LIMITS } from './limits.ts';
 
 /** A path that may be a rule file, relative to the workspace. */
 export interface RuleCandidate {
@@ -89,9 +90,9 @@ async function listFolder(workspace: Workspace, top: string): Promise<string[]> 
     for (const { name, kind } of await entriesOf(workspace, path)) {
       const entry = `${path}/${name}`;
       if (name.endsWith('.mdc') && kind !== 'folder') files.push(entry);
-      else if (kind === 'folder' && depth < RULE_FILE_LIMITS.maxFolderDepth) {
+      else if (kind === 'folder' && depth < RULE_READ_LIMITS.maxFolderDepth) {
         // The loop also visits the folders that are added here.
-        if (folders.length < RULE_FILE_LIMITS.maxFolders) {
+        if (folders.length < RULE_READ_LIMITS.maxFolders) {
           folders.push({ path: entry, depth: depth + 1 });
         }
       }

@@ -1,4 +1,5 @@
 /** Collects the rules of one look: drops what is double or unusable, includes files, and cuts. */
+
 import { requireOwnersFile } from '../../machine/owners-file.ts';
 import { readPlainFile } from '../../machine/private-files.ts';
 import { isSystemError } from '../../machine/system-error.ts';
@@ -9,6 +10,7 @@ import type { LeftOutRule, RuleFile, RuleSet } from '../../shared/wire/rules.ts'
 import type { Workspace } from '../workspace/workspace.ts';
 import type { RuleCandidate } from './find.ts';
 import { readHead } from './frontmatter.ts';
+import { RULE_READ_LIMITS } from './limits.ts';
 import { withReferences } from './references.ts';
 import type { FoundText, RuleTexts } from './texts.ts';
 
@@ -120,7 +122,7 @@ export class RuleGathering {
   async #readIncluded(name: string): Promise<FoundText> {
     const known = this.#included.get(name);
     if (known) return known;
-    if (this.#included.size === RULE_FILE_LIMITS.maxIncluded) {
+    if (this.#included.size === RULE_READ_LIMITS.maxIncluded) {
       return { state: 'unusable', reason: 'the rules include too many files' };
     }
     const found = await this.#texts.read(this.#workspace, name);

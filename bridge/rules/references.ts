@@ -1,8 +1,9 @@
 /** Includes the files that a rule names as `@path`. */
+
 import { posix } from 'node:path';
-import { RULE_FILE_LIMITS } from '../../shared/limits.ts';
 import { withoutEnd } from '../../shared/text/mentions.ts';
 import { nameInLine } from '../../shared/text/plain-sight.ts';
+import { RULE_READ_LIMITS } from './limits.ts';
 import type { FoundText } from './texts.ts';
 
 export interface Including {
@@ -36,7 +37,7 @@ export async function withReferences(text: string, including: Including): Promis
       } else if (found.state === 'unusable') {
         notes.push(`@${reference} is not included: ${found.reason}`);
       } else if (!seen.has(found.path)) {
-        if (one.depth === RULE_FILE_LIMITS.maxReferenceDepth || isFull(parts)) {
+        if (one.depth === RULE_READ_LIMITS.maxReferenceDepth || isFull(parts)) {
           notes.push(`@${reference} is not included: too many files include each other`);
           continue;
         }
@@ -56,7 +57,7 @@ function referencesIn(text: string): string[] {
   const names = [...prose.matchAll(/(?<![\w@/.-])@([\w][\w./-]*)/g)].map(([, name = '']) =>
     withoutEnd(name, './-'),
   );
-  return [...new Set(names)].slice(0, RULE_FILE_LIMITS.maxReferences);
+  return [...new Set(names)].slice(0, RULE_READ_LIMITS.maxReferences);
 }
 
 type FoundReference = Exclude<FoundText, { state: 'text' }> | ReferencedFile;
@@ -82,5 +83,5 @@ function hasExtension(reference: string): boolean {
 }
 
 function isFull(parts: readonly string[]): boolean {
-  return parts.length > RULE_FILE_LIMITS.maxReferences;
+  return parts.length > RULE_READ_LIMITS.maxReferences;
 }

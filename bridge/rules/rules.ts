@@ -1,12 +1,14 @@
 /** Reads the rules for the model: the workspace's files and the owner's own. */
+
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { CONTEXT_LIMITS, RULE_FILE_LIMITS } from '../../shared/limits.ts';
+import { CONTEXT_LIMITS } from '../../shared/limits.ts';
 import type { RuleSet } from '../../shared/wire/rules.ts';
 import { logEvent } from '../log.ts';
 import type { Workspace } from '../workspace/workspace.ts';
 import { findCandidates } from './find.ts';
 import { OWNERS_FILE, RuleGathering } from './gathering.ts';
+import { RULE_READ_LIMITS } from './limits.ts';
 import { RuleTexts } from './texts.ts';
 
 export interface RuleLook {
@@ -46,7 +48,7 @@ export class Rules {
     const gathering = new RuleGathering(workspace, this.#texts);
     await gathering.addOwners(this.#ownersFolders.map((folder) => join(folder, OWNERS_FILE)));
     const named = found.filter(({ path }) => mayName(path));
-    const read = named.slice(0, RULE_FILE_LIMITS.maxCandidates);
+    const read = named.slice(0, RULE_READ_LIMITS.maxCandidates);
     const texts = await Promise.all(read.map(({ path }) => this.#texts.read(workspace, path)));
     signal.throwIfAborted();
     if (read.length < named.length) {

@@ -1,8 +1,9 @@
 /** Reads the text of rule files and of the files that they include, and keeps it while the files stay the same. */
-import { RULE_FILE_LIMITS } from '../../shared/limits.ts';
+
 import { ToolFailure } from '../failure.ts';
 import { readPart, readStamp } from '../workspace/files.ts';
 import type { Workspace } from '../workspace/workspace.ts';
+import { RULE_READ_LIMITS } from './limits.ts';
 
 /** What stands at the path of a file. */
 export type FoundText =
@@ -57,7 +58,7 @@ const REASONS: Readonly<Record<string, string>> = {
 };
 
 async function readText(place: Parameters<typeof readPart>[0]): Promise<FoundText> {
-  const { maxFileBytes } = RULE_FILE_LIMITS;
+  const { maxFileBytes } = RULE_READ_LIMITS;
   const bytes = await readPart(place, { offset: 0, length: maxFileBytes + 1 });
   if (bytes.length > maxFileBytes) {
     return { state: 'unusable', reason: `it is larger than ${maxFileBytes / 1024} KiB` };

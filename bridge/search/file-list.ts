@@ -1,6 +1,8 @@
 /** Lists the files below a folder as a search sees them, without files that git ignores. */
-import { CONTEXT_LIMITS, TOOL_LIMITS } from '../../shared/limits.ts';
+
+import { CONTEXT_LIMITS } from '../../shared/limits.ts';
 import type { IgnoreRules } from './ignore-files.ts';
+import { SEARCH_LIMITS } from './limits.ts';
 import { runRipgrep } from './ripgrep.ts';
 import { searchUnderRules } from './ruled-search.ts';
 
@@ -70,8 +72,8 @@ async function runList(
       if (typeof record !== 'string') continue;
       chars += record.length;
       names.push(record.startsWith('./') ? record.slice(2) : record);
-      const isFull = chars >= TOOL_LIMITS.maxListedChars;
-      if (isFull || names.length >= TOOL_LIMITS.maxListedFiles) return names;
+      const isFull = chars >= SEARCH_LIMITS.maxListedChars;
+      if (isFull || names.length >= SEARCH_LIMITS.maxListedFiles) return names;
     }
   }
   return names;

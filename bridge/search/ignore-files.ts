@@ -2,14 +2,15 @@
  * Reads ignore files for ripgrep. ripgrep would open each by name, and could wait for a pipe for ever. This file reads
  * only regular files of a sensible size, and follows no link, as git does.
  */
+
 import { closeSync, constants, fstatSync, lstatSync, openSync, readSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { isSystemError } from '../../machine/system-error.ts';
-import { TOOL_LIMITS } from '../../shared/limits.ts';
 import { Turns } from '../compute/turns.ts';
 import { TOOL_IGNORE_FILES } from '../ignored/chain.ts';
 import { rulesFromAbove, rulesFromBelow } from '../ignored/rules.ts';
+import { SEARCH_LIMITS } from './limits.ts';
 
 /**
  * From the weakest on: as in ripgrep, a rule of a later kind overrides all rules of earlier kinds. Those that close
@@ -76,7 +77,7 @@ export async function withRulesBelow(
 ): Promise<IgnoreRules> {
   const byDepth = [...names].sort((a, b) => a.split('/').length - b.split('/').length);
   const added: string[][] = IGNORE_FILES.map(() => []);
-  let left = TOOL_LIMITS.maxIgnoreBytes;
+  let left = SEARCH_LIMITS.maxIgnoreBytes;
   const turns = new Turns();
   for (const name of byDepth) {
     if (turns.isDue) await turns.take();
@@ -157,7 +158,7 @@ function readRules(file: number): FoundIgnoreFile {
     if (stats.isFIFO()) return { state: 'odd', kind: 'a pipe' };
     if (stats.isDirectory()) return { state: 'odd', kind: 'a folder' };
     if (!stats.isFile()) return { state: 'odd', kind: 'a device' };
-    if (stats.size > TOOL_LIMITS.maxIgnoreBytes) return { state: 'odd', kind: 'far too large' };
+    if (stats.size > SEARCH_LIMITS.maxIgnoreBytes) return { state: 'odd', kind: 'far too large' };
     const bytes = Buffer.alloc(stats.size);
     const length = readSync(file, bytes, 0, bytes.length, 0);
     return { state: 'text', text: bytes.toString('utf8', 0, length).replace(/^\uFEFF/, '') };

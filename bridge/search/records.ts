@@ -1,6 +1,7 @@
 /** Cuts a stream of bytes into records that end with a separator, at any chunk boundaries. */
-import { TOOL_LIMITS } from '../../shared/limits.ts';
+
 import { Turns } from '../compute/turns.ts';
+import { SEARCH_LIMITS } from './limits.ts';
 
 /** The beginning of a record that is longer than the limit. */
 export class LongRecord {
@@ -29,17 +30,17 @@ export async function* splitRecords(
   let length = 0;
   const take = () => {
     const text = Buffer.concat(pieces).toString('utf8');
-    const record = length > TOOL_LIMITS.maxSearchRecordBytes ? new LongRecord(text) : text;
+    const record = length > SEARCH_LIMITS.maxSearchRecordBytes ? new LongRecord(text) : text;
     [pieces, length] = [[], 0];
     return record;
   };
   const keep = (piece: Buffer) => {
-    const wasLong = length > TOOL_LIMITS.maxSearchRecordBytes;
+    const wasLong = length > SEARCH_LIMITS.maxSearchRecordBytes;
     length += piece.length;
     if (wasLong) return;
     pieces.push(piece);
-    if (length <= TOOL_LIMITS.maxSearchRecordBytes) return;
-    pieces = [Buffer.concat(pieces).subarray(0, TOOL_LIMITS.maxRecordHeadBytes)];
+    if (length <= SEARCH_LIMITS.maxSearchRecordBytes) return;
+    pieces = [Buffer.concat(pieces).subarray(0, SEARCH_LIMITS.maxRecordHeadBytes)];
   };
   const cut = (chunk: Buffer): Records => {
     const first = chunk.indexOf(end);

@@ -1,4 +1,5 @@
 /** Runs ripgrep in a folder of the workspace and yields the records of its output as they come. */
+
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { addAbortListener, once } from 'node:events';
@@ -11,6 +12,7 @@ import { TOOL_LIMITS } from '../../shared/limits.ts';
 import { ToolFailure, toFileFailure } from '../failure.ts';
 import { anchorFolder } from '../workspace/anchor.ts';
 import { type IgnoreRules, toRuleText } from './ignore-files.ts';
+import { SEARCH_LIMITS } from './limits.ts';
 import { type Records, splitRecords } from './records.ts';
 
 export interface Ripgrep {
@@ -33,7 +35,7 @@ export interface Ripgrep {
  */
 export async function* runRipgrep(search: Ripgrep): AsyncGenerator<Records, void, undefined> {
   const { folder, flags, target, separator, rules, signal } = search;
-  const timeUp = AbortSignal.timeout(TOOL_LIMITS.searchTimeoutMs);
+  const timeUp = AbortSignal.timeout(SEARCH_LIMITS.searchTimeoutMs);
   await using anchor = await anchorFolder(folder);
   using ruleFile = openRules(toRuleText(rules));
   signal.throwIfAborted();
@@ -150,6 +152,6 @@ function refused(message: string): ToolFailure {
 function timedOut(): ToolFailure {
   return new ToolFailure(
     'SEARCH_TIMED_OUT',
-    `The search did not end within ${TOOL_LIMITS.searchTimeoutMs} ms: narrow it by path, glob or type.`,
+    `The search did not end within ${SEARCH_LIMITS.searchTimeoutMs} ms: narrow it by path, glob or type.`,
   );
 }

@@ -1,7 +1,8 @@
 /** Searches under the ignore rules of a folder, without waiting until all of its ignore files are known. */
+
 import { isDeepStrictEqual } from 'node:util';
-import { TOOL_LIMITS } from '../../shared/limits.ts';
 import { IGNORE_FILES, type IgnoreRules, readRulesAbove, withRulesBelow } from './ignore-files.ts';
+import { SEARCH_LIMITS } from './limits.ts';
 import { type Ripgrep, runRipgrep } from './ripgrep.ts';
 
 /**
@@ -37,7 +38,7 @@ async function readIgnoreRules(folder: string, signal: AbortSignal): Promise<Ign
   lastNames.delete(folder);
   if (names.length > 0) lastNames.set(folder, names);
   const [oldest] = lastNames.keys();
-  if (lastNames.size > TOOL_LIMITS.maxIgnoreFolders && oldest !== undefined) {
+  if (lastNames.size > SEARCH_LIMITS.maxIgnoreFolders && oldest !== undefined) {
     lastNames.delete(oldest);
   }
   return await withRulesBelow(rules, folder, names);
@@ -62,7 +63,7 @@ async function findIgnoreFiles(
   for await (const records of runRipgrep(search)) {
     for (const name of records) {
       if (typeof name === 'string') names.push(name.replace(/^\.\//, ''));
-      if (names.length === TOOL_LIMITS.maxIgnoreFiles) return names;
+      if (names.length === SEARCH_LIMITS.maxIgnoreFiles) return names;
     }
   }
   return names;

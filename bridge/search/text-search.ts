@@ -6,8 +6,9 @@ import { existsSync } from 'node:fs';
 import { text as textOf } from 'node:stream/consumers';
 import { rgPath } from '@vscode/ripgrep';
 import { newDeferred } from '../../machine/deferred.ts';
-import { COMMAND_LIMITS, TOOL_LIMITS } from '../../shared/limits.ts';
+import { COMMAND_LIMITS } from '../../shared/limits.ts';
 import { ToolFailure } from '../failure.ts';
+import { SEARCH_LIMITS } from './limits.ts';
 
 /**
  * The first line that matches, cut short; undefined if there is none. Throws a ToolFailure: `INVALID_PATTERN` with
@@ -23,7 +24,7 @@ export async function findLine(
   const child = spawn(file, [...FLAGS, `--regexp=${pattern}`, '--', '-'], { cwd: '/', env: {} });
   const { promise: ended, resolve, reject } = newDeferred<number | null>();
   child.once('error', reject).once('close', resolve);
-  const ending = AbortSignal.any([signal, AbortSignal.timeout(TOOL_LIMITS.searchTimeoutMs)]);
+  const ending = AbortSignal.any([signal, AbortSignal.timeout(SEARCH_LIMITS.searchTimeoutMs)]);
   const stop = () => child.kill('SIGKILL');
   using _stopping = addAbortListener(ending, stop);
   try {
@@ -60,6 +61,6 @@ function refused(complaint: string): ToolFailure {
 function timedOut(): ToolFailure {
   return new ToolFailure(
     'SEARCH_TIMED_OUT',
-    `The search for the pattern took more than ${TOOL_LIMITS.searchTimeoutMs} ms: wait for a simpler one.`,
+    `The search for the pattern took more than ${SEARCH_LIMITS.searchTimeoutMs} ms: wait for a simpler one.`,
   );
 }

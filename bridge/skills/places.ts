@@ -1,12 +1,13 @@
 /** Where skills and commands lie, and the reading of their folders. */
+
 import { homedir } from 'node:os';
 import { join, posix } from 'node:path';
-import { SKILL_LIMITS } from '../../shared/limits.ts';
 import type { Skill } from '../../shared/wire/skills.ts';
 import { ToolFailure } from '../failure.ts';
 import type { FoundText, RuleTexts } from '../rules/texts.ts';
 import { readEntries } from '../workspace/files.ts';
 import { Workspace, WorkspaceError } from '../workspace/workspace.ts';
+import { SKILL_READ_LIMITS } from './limits.ts';
 
 /** How the programs that a folder was made for read it. */
 export type SkillFamily = 'agents' | 'claude' | 'cursor';
@@ -109,8 +110,8 @@ export async function readIn(
 
 /** The files of a skill's folder beside its text, by their paths in it. */
 export async function filesBeside({ workspace, folder, file }: SkillFolder): Promise<string[]> {
-  const found = await listBelow({ workspace, folder }, SKILL_LIMITS.maxDepth);
-  return found.filter((path) => path !== file).slice(0, SKILL_LIMITS.maxFiles);
+  const found = await listBelow({ workspace, folder }, SKILL_READ_LIMITS.maxDepth);
+  return found.filter((path) => path !== file).slice(0, SKILL_READ_LIMITS.maxFiles);
 }
 
 const SKILL_FILE = 'SKILL.md';
@@ -146,7 +147,7 @@ async function openOwners(folder: string): Promise<Workspace | undefined> {
  * counts: reading it shows where it leads.
  */
 async function skillFiles(top: Top, { family }: SkillPlace): Promise<FoundPlace[]> {
-  const depth = family === 'claude' ? 1 : SKILL_LIMITS.maxDepth;
+  const depth = family === 'claude' ? 1 : SKILL_READ_LIMITS.maxDepth;
   const folders = [''];
   const found: string[] = [];
   // The loop also visits the folders that are added here.
@@ -158,7 +159,7 @@ async function skillFiles(top: Top, { family }: SkillPlace): Promise<FoundPlace[
       const named = (wanted: string) =>
         entries.filter(({ kind }) => kind === wanted).map(({ name }) => posix.join(folder, name));
       found.push(...named('link'));
-      folders.push(...named('folder').slice(0, SKILL_LIMITS.maxFolders - folders.length));
+      folders.push(...named('folder').slice(0, SKILL_READ_LIMITS.maxFolders - folders.length));
     }
   }
   return found
@@ -168,7 +169,7 @@ async function skillFiles(top: Top, { family }: SkillPlace): Promise<FoundPlace[
 
 /** `a/b.md` is the command `a:b`. */
 async function commandFiles(top: Top): Promise<FoundPlace[]> {
-  const paths = await listBelow(top, SKILL_LIMITS.maxDepth);
+  const paths = await listBelow(top, SKILL_READ_LIMITS.maxDepth);
   return paths
     .filter((path) => path.endsWith('.md'))
     .map((path) => ({ path, name: path.slice(0, -'.md'.length).replaceAll('/', ':') }));
@@ -181,7 +182,7 @@ async function listBelow(top: Top, depth: number): Promise<string[]> {
     for (const { name, kind } of await entriesOf(top, folder)) {
       const path = posix.join(folder, name);
       if (kind !== 'folder') files.push(path);
-      else if (path.split('/').length < depth && folders.length < SKILL_LIMITS.maxFolders) {
+      else if (path.split('/').length < depth && folders.length < SKILL_READ_LIMITS.maxFolders) {
         folders.push(path);
       }
     }

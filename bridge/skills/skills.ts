@@ -1,4 +1,5 @@
 /** Finds the skills and commands of a workspace and of its owner, and gives their texts. */
+
 import { posix } from 'node:path';
 import { REQUEST_LIMITS, SKILL_LIMITS } from '../../shared/limits.ts';
 import { cutLines } from '../../shared/text/cut-lines.ts';
@@ -9,6 +10,7 @@ import { type RuleLook, withinLookTime } from '../rules/rules.ts';
 import { RuleTexts } from '../rules/texts.ts';
 import type { Workspace } from '../workspace/workspace.ts';
 import { expand, wantsOutput } from './expand.ts';
+import { SKILL_READ_LIMITS } from './limits.ts';
 import { parseSkill, type SkillText } from './parse.ts';
 import {
   candidatesIn,
@@ -83,7 +85,7 @@ export class Skills {
       ...(skill.type === 'skill' ? await filesNote(found) : []),
       ...(wantsOutput(body) ? [NOT_RUN] : []),
     ].join('\n');
-    const room = SKILL_LIMITS.maxTextChars - notes.length - 200;
+    const room = SKILL_READ_LIMITS.maxTextChars - notes.length - 200;
     const text = cutLines(expanded, room, `they are in ${nameInLine(skill.path)}`);
     return { skill, text: [`${nameInLine(skill.path)}\n\n${text}`, notes].join('\n\n').trimEnd() };
   }
@@ -122,7 +124,7 @@ export class Skills {
     const candidates = all
       .flat()
       .filter(({ path, place }) => place.owners !== undefined || mayName(path))
-      .slice(0, SKILL_LIMITS.maxCandidates);
+      .slice(0, SKILL_READ_LIMITS.maxCandidates);
     const read = await Promise.all(candidates.map((one) => readCandidate(one, texts)));
     signal.throwIfAborted();
     const finding = new SkillFinding();

@@ -1,7 +1,6 @@
 /** An edit that was worked out, as a proposal that a person may change further. */
 
 import { sha256 } from '../../machine/hash.ts';
-import { TOOL_LIMITS } from '../../shared/limits.ts';
 import { cutLines } from '../../shared/text/cut-lines.ts';
 import { languageOf } from '../../shared/text/languages.ts';
 import { nameInLine } from '../../shared/text/plain-sight.ts';
@@ -10,6 +9,7 @@ import type { ToolResult } from '../../shared/wire/tunnel.ts';
 import { compute } from '../compute/compute.ts';
 import type { EditCheck } from '../diagnostics/edit-checks.ts';
 import { decode } from '../edits/encoding.ts';
+import { EDIT_LIMITS } from '../edits/limits.ts';
 import type { EditProposal } from '../edits/propose.ts';
 import { type Formatting, formattingMetadata } from '../formatting/formatters.ts';
 import { assertReplaceable } from '../workspace/changes.ts';
@@ -80,7 +80,7 @@ export function toProposed(
 
 function isLong(diff: Diff | null): boolean {
   if (diff === null) return false;
-  return diff.oldString.length + diff.newString.length > TOOL_LIMITS.maxSpanningDiffChars;
+  return diff.oldString.length + diff.newString.length > EDIT_LIMITS.maxSpanningDiffChars;
 }
 
 /** What the person's version writes: the whole of a new file, else the new lines of each change. */
@@ -93,7 +93,7 @@ function writtenBy(
   const changes = hunks ?? (diff === null ? [] : [diff]);
   const isWhole = before === null || changes.length === 0;
   const text = isWhole ? content : changes.map(({ newString }) => newString).join('\n');
-  return cutLines(text, TOOL_LIMITS.maxProposedChars, 'see the file');
+  return cutLines(text, EDIT_LIMITS.maxProposedChars, 'see the file');
 }
 
 /** Undefined where the new file is no text: then no person can change it further. */

@@ -1,9 +1,10 @@
 /** Keeps the bridge connected: opens a socket, and another one after its end, unless the server refuses the bridge. */
+
 import { addAbortListener } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LocalError } from '../../machine/local-error.ts';
 import { within } from '../../machine/within.ts';
-import { TUNNEL_LIMITS } from '../../shared/limits.ts';
+import { LINK_LIMITS } from './limits.ts';
 import {
   type ConnectionConfig,
   type ConnectionEvents,
@@ -81,17 +82,17 @@ async function connectOnce(
  * so its connections cause no growing wait.
  */
 export function failuresAfter(failures: number, heldMs: number): number {
-  return heldMs >= TUNNEL_LIMITS.steadyMs ? 0 : failures + 1;
+  return heldMs >= LINK_LIMITS.steadyMs ? 0 : failures + 1;
 }
 
 /** Doubles with each failure up to the cap. Up to half is taken off, so that bridges do not return at the same time. */
 export function backoffMs(failures: number, random: number): number {
-  const { backoffMinMs, backoffMaxMs } = TUNNEL_LIMITS;
+  const { backoffMinMs, backoffMaxMs } = LINK_LIMITS;
   return Math.min(backoffMinMs * 2 ** failures, backoffMaxMs) * (1 - random / 2);
 }
 
 /** Milliseconds that the next attempt waits for an answer. Doubles with each failure up to the cap. */
 export function answerMs(failures: number): number {
-  const { answerMinMs, answerMaxMs } = TUNNEL_LIMITS;
+  const { answerMinMs, answerMaxMs } = LINK_LIMITS;
   return Math.min(answerMinMs * 2 ** failures, answerMaxMs);
 }

@@ -1,4 +1,5 @@
 /** The journal's file. Lines are appended whole or not at all. From time to time forgotten calls are left out. */
+
 import {
   appendFileSync,
   closeSync,
@@ -10,7 +11,6 @@ import {
 } from 'node:fs';
 import type { LogEvent } from '../../machine/log-line.ts';
 import { PRIVATE_FILE, replaceFile } from '../../machine/private-files.ts';
-import { COMMAND_LIMITS } from '../../shared/limits.ts';
 import { JournalUnwritable } from '../admission/book.ts';
 import { currentCall, logEvent } from '../log.ts';
 import {
@@ -21,6 +21,7 @@ import {
   take,
   toLine,
 } from './journal-entries.ts';
+import { JOURNAL_LIMITS } from './limits.ts';
 
 interface Durability {
   /** Whether the line must survive a loss of power. */
@@ -81,7 +82,7 @@ export class JournalFile {
    */
   compact(inAnyCase: boolean): void {
     if (!inAnyCase && !this.#isMostlyForgotten) return;
-    if (this.#liveBytes > COMMAND_LIMITS.maxCompactedBytes) return;
+    if (this.#liveBytes > JOURNAL_LIMITS.maxCompactedBytes) return;
     try {
       this.#rewrite();
     } catch (error) {
@@ -100,7 +101,7 @@ export class JournalFile {
   }
 
   get #isMostlyForgotten(): boolean {
-    return this.#bytes > Math.max(COMMAND_LIMITS.compactJournalBytes, 2 * this.#liveBytes);
+    return this.#bytes > Math.max(JOURNAL_LIMITS.compactJournalBytes, 2 * this.#liveBytes);
   }
 
   #take(entry: JournalEntry, bytes: number): void {
@@ -129,7 +130,7 @@ export class JournalFile {
   }
 
   #refuseBeyondLimit(bytes: number): void {
-    const { maxJournalBytes } = COMMAND_LIMITS;
+    const { maxJournalBytes } = JOURNAL_LIMITS;
     if (this.#bytes + bytes <= maxJournalBytes) return;
     throw new Error(`it has grown to ${maxJournalBytes} bytes: end the bridge and start it again`);
   }

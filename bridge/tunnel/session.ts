@@ -1,6 +1,7 @@
 /** Takes calls and sends results. Runs each call once, across any number of connections and processes. */
+
 import type { LogIds } from '../../machine/log-line.ts';
-import { REQUEST_LIMITS, TUNNEL_LIMITS } from '../../shared/limits.ts';
+import { REQUEST_LIMITS } from '../../shared/limits.ts';
 import type { ApprovalQuestion } from '../../shared/wire/approvals.ts';
 import type { EnrolmentOutcome, EnrolmentRequest } from '../../shared/wire/enrolment.ts';
 import type { FileQuery, FoundFile } from '../../shared/wire/files.ts';
@@ -28,6 +29,7 @@ import { GRANTEE_LIMITS } from '../grantees/limits.ts';
 import { aboutCall, logEvent, logTrouble } from '../log.ts';
 import type { OfferFeed, ReportFeed } from './feeds.ts';
 import type { Journal } from './journal.ts';
+import { LINK_LIMITS } from './limits.ts';
 import { CANCELLED, ENDED, fitFrame, fitText } from './results.ts';
 
 export interface SessionMachine extends Desk {
@@ -100,7 +102,7 @@ export class CallSession {
   /** A connection is open. Frames go there until {@link detach}. */
   attach(send: (frame: BridgeFrame) => void): void {
     this.#send = send;
-    this.#credit = TUNNEL_LIMITS.outputCredit;
+    this.#credit = LINK_LIMITS.outputCredit;
   }
 
   detach(): void {
@@ -149,7 +151,7 @@ export class CallSession {
         void this.#machine.devices.answer(frame.answer);
         return;
       case 'credit':
-        this.#credit = Math.min(this.#credit + frame.chars, TUNNEL_LIMITS.outputCredit);
+        this.#credit = Math.min(this.#credit + frame.chars, LINK_LIMITS.outputCredit);
         return;
       case 'offers_wanted':
         return this.#machine.offers.update({ isWanted: true });

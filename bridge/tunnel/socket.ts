@@ -1,4 +1,5 @@
 /** One WebSocket of the bridge, from its handshake to its end. Keeps it alive and parses its frames. */
+
 import type { IncomingMessage } from 'node:http';
 import { type RawData, WebSocket } from 'ws';
 import { WireError } from '../../shared/errors.ts';
@@ -14,6 +15,7 @@ import {
   TUNNEL_PROTOCOL,
   TunnelFrame,
 } from '../../shared/wire/tunnel.ts';
+import { LINK_LIMITS } from './limits.ts';
 
 /** The events of a connection. Frames between `onOpen` and `onClose` belong to one socket. */
 export interface ConnectionEvents {
@@ -98,7 +100,7 @@ export class TunnelSocket {
 
   #open(): void {
     this.#heardAt = performance.now();
-    this.#pingTimer = setInterval(() => this.#ping(), TUNNEL_LIMITS.pingMs);
+    this.#pingTimer = setInterval(() => this.#ping(), LINK_LIMITS.pingMs);
     // Before the hello this end looks at its machine. That time does not count against the server.
     clearTimeout(this.#answerTimer);
     this.#events.onOpen((frame) => this.#say(frame), this.#closed.signal);

@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { formatLayout } from '../../../bridge/compute/layout.ts';
 import { readMachineContext } from '../../../bridge/context/context.ts';
+import { STATUS_LIMITS } from '../../../bridge/context/limits.ts';
 import { findBubblewrap } from '../../../bridge/sandbox/launch/bubblewrap.ts';
 import { bubblewrapConfinement } from '../../../bridge/sandbox/launch/bubblewrap-confinement.ts';
 import type { Confinement } from '../../../bridge/sandbox/launch/confinement.ts';
@@ -18,9 +19,8 @@ import { type TemporaryWorkspace, temporaryWorkspace } from '../tools/temporary-
 const live = new AbortController().signal;
 beforeEach(() => {
   // Git takes its time on a busy machine.
-  for (const name of ['lookTimeoutMs', 'gitStatusMs'] as const) {
-    vi.spyOn(CONTEXT_LIMITS, name, 'get').mockReturnValue(60_000 as never);
-  }
+  vi.spyOn(CONTEXT_LIMITS, 'lookTimeoutMs', 'get').mockReturnValue(60_000 as never);
+  vi.spyOn(STATUS_LIMITS, 'gitStatusMs', 'get').mockReturnValue(60_000 as never);
 });
 
 /** Git as a person uses it; what the bridge asks it is what is tested. */
@@ -147,7 +147,7 @@ describe('the context of a machine', () => {
     expect(gitStatus).toMatch(
       /^\?\? "a rather long name \d+"\n\.\.\. \(cut: \d+ more lines, run git status\)$/m,
     );
-    expect(gitStatus.length).toBeLessThanOrEqual(CONTEXT_LIMITS.maxGitStatusChars);
+    expect(gitStatus.length).toBeLessThanOrEqual(STATUS_LIMITS.maxGitStatusChars);
   });
 });
 

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { amendEdit } from '../../../bridge/edits/amend.ts';
+import { EDIT_LIMITS } from '../../../bridge/edits/limits.ts';
 import { TOOL_LIMITS } from '../../../shared/limits.ts';
 
 const name = 'a.txt';
@@ -28,7 +29,7 @@ it('says nothing of a change where there is none', () => {
 });
 
 it('does not show a difference that is too long', () => {
-  const long = 'x'.repeat(TOOL_LIMITS.maxDiffChars);
+  const long = 'x'.repeat(EDIT_LIMITS.maxDiffChars);
   expect(amend('one\n', 'two\n', long).data).toContain('too much has changed to be shown');
 });
 

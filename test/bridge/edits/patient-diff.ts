@@ -1,11 +1,11 @@
 /** A search for changes that a busy machine does not cut off: it would find one change instead of several. */
 import { beforeEach, vi } from 'vitest';
-import { TOOL_LIMITS } from '../../../shared/limits.ts';
+import { EDIT_LIMITS } from '../../../bridge/edits/limits.ts';
 import { MINUTE } from '../../../shared/units.ts';
 
 /** For each test of this file, in this thread. */
 export function searchPatiently(): void {
   beforeEach(
-    () => void vi.spyOn(TOOL_LIMITS, 'diffTimeoutMs', 'get').mockReturnValue(MINUTE as never),
+    () => void vi.spyOn(EDIT_LIMITS, 'diffTimeoutMs', 'get').mockReturnValue(MINUTE as never),
   );
 }

@@ -3,6 +3,7 @@ import { chmod, mkdir, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it, vi } from 'vitest';
 import { logTo } from '../../../bridge/log.ts';
+import { RULE_READ_LIMITS } from '../../../bridge/rules/limits.ts';
 import { type RuleLook, Rules } from '../../../bridge/rules/rules.ts';
 import * as files from '../../../bridge/workspace/files.ts';
 import { Workspace } from '../../../bridge/workspace/workspace.ts';
@@ -67,7 +68,7 @@ it('leaves out what is no sound text file of the workspace, and says why', async
   const { root, look } = await rulesOf({
     'GEMINI.md': 'same',
     'AGENTS.md': 'same',
-    '.cursor/rules/large.mdc': 'x'.repeat(RULE_FILE_LIMITS.maxFileBytes + 1),
+    '.cursor/rules/large.mdc': 'x'.repeat(RULE_READ_LIMITS.maxFileBytes + 1),
     '.cursor/rules/binary.mdc': 'a\0b',
     '.cursor/rules/empty.mdc': '',
     '.cursor/rules/broken.mdc': '---\nalwaysApply: true\nfine',
@@ -101,7 +102,7 @@ it('logs what cannot be used as it is, once, and again after a change', async ()
     'AGENTS.md': 'same',
     'CLAUDE.md': 'same',
     '.cursor/rules/broken.mdc': '---\nalwaysApply: true\nfine',
-    '.cursor/rules/large.mdc': 'x'.repeat(RULE_FILE_LIMITS.maxFileBytes + 1),
+    '.cursor/rules/large.mdc': 'x'.repeat(RULE_READ_LIMITS.maxFileBytes + 1),
     '.cursor/rules/hidden.mdc': '---\nhidden',
   });
   const lines: (string | null)[] = [];
@@ -212,7 +213,8 @@ it('reads a file again only when it has changed', async () => {
 });
 
 it('looks at a bounded number of files, however many there are and are named', async () => {
-  const { maxCandidates, maxFiles, maxIncluded, maxReferences } = RULE_FILE_LIMITS;
+  const { maxCandidates, maxIncluded, maxReferences } = RULE_READ_LIMITS;
+  const { maxFiles } = RULE_FILE_LIMITS;
   const named = (rule: number) =>
     Array.from({ length: maxReferences }, (_, index) => `@docs/${rule}-${index}.md`).join(' ');
   const { look } = await rulesOf(

@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { mkdir, symlink, utimes } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
+import { SEARCH_LIMITS } from '../../../bridge/search/limits.ts';
 import { LongRecord, splitRecords } from '../../../bridge/search/records.ts';
 import { runRipgrep } from '../../../bridge/search/ripgrep.ts';
 import { Workspace } from '../../../bridge/workspace/workspace.ts';
@@ -368,9 +369,9 @@ describe('splitRecords', () => {
   });
 
   it('keeps the beginning of a record that is too long and goes on', async () => {
-    const long = Buffer.alloc(TOOL_LIMITS.maxSearchRecordBytes, 'x');
+    const long = Buffer.alloc(SEARCH_LIMITS.maxSearchRecordBytes, 'x');
     const chunks = [Buffer.from('a\n'), long, Buffer.from('y\nb\n')];
-    const head = new LongRecord('x'.repeat(TOOL_LIMITS.maxRecordHeadBytes));
+    const head = new LongRecord('x'.repeat(SEARCH_LIMITS.maxRecordHeadBytes));
     expect(await recordsOf(chunks)).toEqual(['a', head, 'b']);
   });
 });

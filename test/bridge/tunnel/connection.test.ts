@@ -7,6 +7,7 @@ import {
   failuresAfter,
   stayConnected,
 } from '../../../bridge/tunnel/connection.ts';
+import { LINK_LIMITS } from '../../../bridge/tunnel/limits.ts';
 import type { ConnectionEvents } from '../../../bridge/tunnel/socket.ts';
 import { TUNNEL_LIMITS } from '../../../shared/limits.ts';
 import type { BridgeFrame, TunnelFrame } from '../../../shared/wire/tunnel.ts';
@@ -311,7 +312,7 @@ describe('a server that is silent', () => {
     const { reasons } = connect(tunnel.url);
     const connection = await tunnel.connection();
     await connection.next('hello');
-    vi.advanceTimersByTime(TUNNEL_LIMITS.answerMinMs);
+    vi.advanceTimersByTime(LINK_LIMITS.answerMinMs);
     expect(await reasons.take()).toBe('the server did not answer the hello');
     await connection.closed;
   });
@@ -320,10 +321,10 @@ describe('a server that is silent', () => {
     const { reasons, sockets } = connect(tunnel.url, 'silent');
     const connection = await tunnel.connection();
     while (sockets.length === 0) await new Promise(setImmediate);
-    vi.advanceTimersByTime(TUNNEL_LIMITS.answerMaxMs);
+    vi.advanceTimersByTime(LINK_LIMITS.answerMaxMs);
     sockets[0]?.send(HELLO);
     await connection.next('hello');
-    vi.advanceTimersByTime(TUNNEL_LIMITS.answerMinMs - 1);
+    vi.advanceTimersByTime(LINK_LIMITS.answerMinMs - 1);
     expect(sockets[0]?.closed.aborted).toBe(false);
     vi.advanceTimersByTime(1);
     expect(await reasons.take()).toBe('the server did not answer the hello');
@@ -335,7 +336,7 @@ describe('a server that is silent', () => {
     const { reasons } = connect(`http://127.0.0.1:${port}`);
     const socket = await connected.promise;
     onTestFinished(() => void socket.destroy());
-    vi.advanceTimersByTime(TUNNEL_LIMITS.answerMinMs);
+    vi.advanceTimersByTime(LINK_LIMITS.answerMinMs);
     expect(await reasons.take()).toBe('the server did not answer');
   });
 
@@ -344,21 +345,21 @@ describe('a server that is silent', () => {
     const connection = await tunnel.welcomed();
     await frames.take();
     for (let count = 0; count < 10; count++) {
-      vi.advanceTimersByTime(TUNNEL_LIMITS.pingMs);
+      vi.advanceTimersByTime(LINK_LIMITS.pingMs);
       await connection.pings.take();
       // Comes after the pong.
       connection.send({ type: 'ack', callId: CALL_ID });
       await frames.take();
     }
     connection.isAlive = false;
-    vi.advanceTimersByTime(TUNNEL_LIMITS.deadMs + TUNNEL_LIMITS.pingMs);
+    vi.advanceTimersByTime(TUNNEL_LIMITS.deadMs + LINK_LIMITS.pingMs);
     expect(await reasons.take()).toBe('the server no longer answers');
     await connection.closed;
   });
 });
 
 describe('the wait before another attempt', () => {
-  const { backoffMinMs, backoffMaxMs, steadyMs } = TUNNEL_LIMITS;
+  const { backoffMinMs, backoffMaxMs, steadyMs } = LINK_LIMITS;
 
   test.each<[number, number, number]>([
     [0, 0, backoffMinMs],
@@ -391,9 +392,9 @@ describe('the wait before another attempt', () => {
 });
 
 test.each<[number, number]>([
-  [0, TUNNEL_LIMITS.answerMinMs],
-  [1, 2 * TUNNEL_LIMITS.answerMinMs],
-  [9, TUNNEL_LIMITS.answerMaxMs],
+  [0, LINK_LIMITS.answerMinMs],
+  [1, 2 * LINK_LIMITS.answerMinMs],
+  [9, LINK_LIMITS.answerMaxMs],
 ])('after %i failures an attempt has %d ms for each answer', (failures, expected) => {
   expect(answerMs(failures)).toBe(expected);
 });

@@ -1,4 +1,5 @@
 /** What the disk under a journal can do to it: be full, be read-only, lose it. */
+
 import { execFileSync, spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import {
@@ -16,9 +17,9 @@ import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { JournalUnwritable } from '../../../bridge/admission/book.ts';
 import { aboutCall, logTo } from '../../../bridge/log.ts';
 import { Journal } from '../../../bridge/tunnel/journal.ts';
+import { JOURNAL_LIMITS } from '../../../bridge/tunnel/limits.ts';
 import type { LogEntry } from '../../../machine/log-line.ts';
 import { newCallId } from '../../../shared/ids.ts';
-import { COMMAND_LIMITS } from '../../../shared/limits.ts';
 import type { ToolResult } from '../../../shared/wire/tunnel.ts';
 import { temporaryFolder } from '../tools/temporary-workspace.ts';
 
@@ -163,7 +164,7 @@ describe('a journal with 100,000 calls', () => {
     const late = newCall();
     journal.start(command(late));
     for (const callId of calls.slice(COUNT / 2)) journal.forget(callId);
-    expect(fileOf().size).toBeLessThan(COMMAND_LIMITS.compactJournalBytes * 2);
+    expect(fileOf().size).toBeLessThan(JOURNAL_LIMITS.compactJournalBytes * 2);
     journal[Symbol.dispose]();
     expect(open().calls).toEqual([late]);
   });
@@ -171,7 +172,7 @@ describe('a journal with 100,000 calls', () => {
 
 test('a journal that has grown beyond its limit takes nothing more that counts, until it is started again', () => {
   watchLog();
-  vi.spyOn(COMMAND_LIMITS, 'maxJournalBytes', 'get' as never).mockReturnValue(2_000 as never);
+  vi.spyOn(JOURNAL_LIMITS, 'maxJournalBytes', 'get' as never).mockReturnValue(2_000 as never);
   const journal = open();
   const calls = Array.from({ length: 20 }, newCall);
   for (const callId of calls) journal.finish(callId, DONE);

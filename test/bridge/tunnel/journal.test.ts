@@ -5,8 +5,8 @@ import { appendFileSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { Journal } from '../../../bridge/tunnel/journal.ts';
+import { JOURNAL_LIMITS } from '../../../bridge/tunnel/limits.ts';
 import { newCallId } from '../../../shared/ids.ts';
-import { COMMAND_LIMITS } from '../../../shared/limits.ts';
 import type { Effect } from '../../../shared/wire/modes.ts';
 import type { ToolResult } from '../../../shared/wire/tunnel.ts';
 import { temporaryFolder } from '../tools/temporary-workspace.ts';
@@ -233,7 +233,7 @@ describe('the file', () => {
     const journal = open();
     const kept = newCall();
     journal.finish(kept, DONE);
-    const data = 'x'.repeat(COMMAND_LIMITS.compactJournalBytes / 8);
+    const data = 'x'.repeat(JOURNAL_LIMITS.compactJournalBytes / 8);
     let largest = 0;
     for (let count = 0; count < 20; count++) {
       const callId = newCall();
@@ -241,7 +241,7 @@ describe('the file', () => {
       journal.forget(callId);
       largest = Math.max(largest, statSync(path).size);
     }
-    expect(largest).toBeLessThan(COMMAND_LIMITS.compactJournalBytes + 2 * data.length);
+    expect(largest).toBeLessThan(JOURNAL_LIMITS.compactJournalBytes + 2 * data.length);
     const late = newCall();
     journal.finish(late, DONE);
     expect(reopen(journal).calls).toEqual([kept, late]);
@@ -249,7 +249,7 @@ describe('the file', () => {
 
   test('is not rewritten with every ack while much of it is not acked', () => {
     const journal = open();
-    const data = 'x'.repeat(COMMAND_LIMITS.compactJournalBytes);
+    const data = 'x'.repeat(JOURNAL_LIMITS.compactJournalBytes);
     for (let count = 0; count < 3; count++) journal.finish(newCall(), { status: 'success', data });
     const [first, second] = [newCall(), newCall()];
     for (const callId of [first, second]) journal.finish(callId, DONE);

@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from 'vitest';
 import { logTo } from '../../../bridge/log.ts';
+import { LINK_LIMITS } from '../../../bridge/tunnel/limits.ts';
 import type { LogEntry } from '../../../machine/log-line.ts';
-import { TUNNEL_LIMITS } from '../../../shared/limits.ts';
 import {
   Bench,
   command,
@@ -125,7 +125,7 @@ describe('a call that cannot run', () => {
 });
 
 describe('live output', () => {
-  const chars = TUNNEL_LIMITS.outputCredit;
+  const chars = LINK_LIMITS.outputCredit;
 
   async function startTalking() {
     const { bench, call, run } = await startCall();

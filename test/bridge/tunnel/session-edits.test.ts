@@ -1,7 +1,7 @@
 import { link, rename, symlink } from 'node:fs/promises';
 import { beforeEach, describe, expect, test } from 'vitest';
+import { EDIT_LIMITS } from '../../../bridge/edits/limits.ts';
 import { sha256 } from '../../../machine/hash.ts';
-import { TOOL_LIMITS } from '../../../shared/limits.ts';
 import type { ApprovalQuestion } from '../../../shared/wire/approvals.ts';
 import type { Decision } from '../../../shared/wire/policy.ts';
 import type { ToolCall } from '../../../shared/wire/tunnel.ts';
@@ -76,7 +76,7 @@ describe('an edit that a person is asked about', () => {
     const contents = `${'x'.repeat(99)}\n`.repeat(20_000);
     const call = newCall('write', { path: 'b.txt', contents });
     const question = await bench.ask(call);
-    const { maxProposedChars } = TOOL_LIMITS;
+    const { maxProposedChars } = EDIT_LIMITS;
     expect(question.proposal).toMatchObject({
       diff: [{ oldString: '', newString: contents.slice(0, maxProposedChars) }],
       afterHash: hash(contents),

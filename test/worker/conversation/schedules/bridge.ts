@@ -1,5 +1,5 @@
 /** A bridge that keeps to the tunnel's contract as the real one does, and counts what it ran. */
-import { TUNNEL_LIMITS } from '../../../../shared/limits.ts';
+import { LINK_LIMITS } from '../../../../bridge/tunnel/limits.ts';
 import {
   type ApprovalAnswer,
   type BridgeFrame,
@@ -62,7 +62,7 @@ export class CountingBridge {
     if (!socket) throw new Error(`the bridge was refused: ${response.status}`);
     const welcomed = Promise.withResolvers<void>();
     // Else the Worker takes a connection for dead that is older than `deadMs`, as on a busy machine.
-    const pinging = setInterval(() => this.#ping(pinging), TUNNEL_LIMITS.pingMs);
+    const pinging = setInterval(() => this.#ping(pinging), LINK_LIMITS.pingMs);
     socket.addEventListener('message', ({ data }) => {
       if (data === PONG) return;
       const frame = TunnelFrame.parse(JSON.parse(String(data)));
