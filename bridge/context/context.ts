@@ -39,7 +39,8 @@ export async function readLayout(
   { mayName = () => true, listed = listInTime(root, signal) }: ContextLook,
 ): Promise<string> {
   try {
-    const files = await filterInTurns(await listed, (name) => !HIDDEN.test(name) && mayName(name));
+    const [names, isNameable] = await Promise.all([listed, mayName]);
+    const files = await filterInTurns(names, (name) => !HIDDEN.test(name) && isNameable(name));
     return await compute('formatLayout', files.join('\0'), signal);
   } catch {
     signal.throwIfAborted();

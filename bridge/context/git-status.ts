@@ -9,10 +9,12 @@ import type { Launch } from '../terminal/launch.ts';
 import { runCommand } from '../terminal/run-command.ts';
 import { STATUS_LIMITS } from './limits.ts';
 
+type NameFilter = (name: string) => boolean;
+
 export interface StatusLook {
   readonly confine?: Confinement['confineLook'] | undefined;
   /** Whether a path, relative to the workspace, may be named. A folder that git does not track ends with `/`. */
-  readonly mayName?: ((name: string) => boolean) | undefined;
+  readonly mayName?: NameFilter | Promise<NameFilter> | undefined;
 }
 
 /**
@@ -36,11 +38,11 @@ export async function readGitStatus(
       const launch = await confine(launchOf(root, [...settings, ...STATUS, ...more, ...HERE]));
       return await outputOf(launch, timeoutMs, signal);
     };
-    const format = (output: string) => formatStatus(output, prefix, mayName);
+    const format = async (output: string) => formatStatus(output, prefix, await mayName);
     const whole = await ask(STATUS_LIMITS.gitStatusMs);
-    if (whole !== null) return format(whole);
+    if (whole !== null) return await format(whole);
     const known = await ask(STATUS_LIMITS.gitQuickMs, '--untracked-files=no');
-    return known === null ? NO_ANSWER : `${format(known).trimEnd()}\n${NO_NEW_FILES}`;
+    return known === null ? NO_ANSWER : `${(await format(known)).trimEnd()}\n${NO_NEW_FILES}`;
   } catch {
     signal.throwIfAborted();
     return undefined; // Every failure has one of the reasons above.

@@ -69,12 +69,15 @@ export class Looker {
       this.#looked;
     const listed = listInTime(root, this.#signal);
     listed.catch(() => undefined); // What needs it fails with it.
-    const showable = await readShowable();
-    const unasked = { ...showable, mayName: showable.mayVolunteer };
-    const how = { confine: confinement.confineLook, mayName: unasked.mayName, listed };
+    const reading = readShowable();
+    const mayName = reading.then(({ mayVolunteer }) => mayVolunteer);
+    const how = { confine: confinement.confineLook, mayName, listed };
+    const machine = readMachineContext(root, this.#signal, how);
+    machine.catch(() => undefined); // Awaited below.
+    const showable = await reading;
     const [context, editor, rules, definitions, skills] = await Promise.all([
-      readMachineContext(root, this.#signal, how),
-      readEditor?.(unasked),
+      machine,
+      readEditor?.({ ...showable, mayName: showable.mayVolunteer }),
       readRules?.(showable, listed),
       readDefinitions?.(showable),
       readSkills?.(showable),
