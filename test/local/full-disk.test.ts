@@ -12,7 +12,7 @@ import { temporaryFolder } from './temporary-folder.ts';
 const OLD = { 'auth-secret': 'secret', 'settings.json': 'zero', 'projects/a/rules.json': 'zero' };
 const NEW = { 'settings.json': 'two and three', 'projects/a/rules.json': 'two' };
 
-/** Where mounts are not allowed, test/local/state/upgrade.test.ts still has writes that fail. */
+/** Where mounts are not allowed, test/local/state/upgrade.deep.ts still has writes that fail. */
 describe.skipIf(!canMount())('a disk with room for', () => {
   test('some of an upgrade leaves the old state, and the upgrade goes on once there is room', async () => {
     const folder = temporaryFolder();

@@ -1,10 +1,12 @@
-import { rm } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
+import { rm, utimes } from 'node:fs/promises';
 import { basename } from 'node:path';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { readMachineContext } from '../../../bridge/context/context.ts';
 import { listFiles } from '../../../bridge/search/file-list.ts';
 import { temporaryWorkspace } from '../tools/temporary-workspace.ts';
 import { listedByRipgrep, randomProject } from './random-project.ts';
-import { expectNoHold, PLACES, TRAPS } from './traps.ts';
+import { calls, expectNoHold, FILES, PLACES, TRAPS } from './traps.ts';
 
 const FOLDERS = ['.', 'a', 'a/b', 'c d', '.h/a'];
 
@@ -36,3 +38,30 @@ it.each(PLACES.flatMap((place) => TRAPS.map(([what, lay]) => [place, what, lay] 
   '%s as %s holds no search up',
   async (place, _, lay) => await expectNoHold(place, lay),
 );
+
+describe('a trap in the place of ignore rules', () => {
+  it('is named where it stands above what is searched', async () => {
+    const { call, path } = await temporaryWorkspace(FILES);
+    execFileSync('mkfifo', [path('.gitignore')]);
+    for (const [tool, args] of Object.entries(calls('sub'))) {
+      const { data } = await call(tool, args);
+      expect(data).toContain('.gitignore is a pipe, so its ignore rules were left out');
+    }
+  });
+
+  it.each(['.gitignore', '.gitattributes', 'sub/.gitignore'])(
+    'leaves the look at a repository within its bounds: %s',
+    async (name) => {
+      const { root, path } = await temporaryWorkspace(FILES);
+      const git = (...args: string[]) => execFileSync('git', args, { cwd: root });
+      git('init', '-q', '-b', 'main');
+      git('add', '.');
+      execFileSync('mkfifo', [path(name)]);
+      // Git compares contents, and reads attributes for that, only where a file's time has changed.
+      await utimes(path('needle.txt'), 0, 0);
+      const context = await readMachineContext(root, new AbortController().signal);
+      expect(context.projectLayout).toContain('needle.txt');
+      expect(context.gitStatus).toContain(name === '.gitattributes' ? 'did not answer' : 'main');
+    },
+  );
+});

@@ -139,6 +139,7 @@ describe('the connection is made again', () => {
   test.each([401, 403, 404])(
     'when something on the way answers with %i to a bridge that was welcomed before',
     async (status) => {
+      vi.spyOn(LINK_LIMITS, 'backoffMinMs', 'get').mockReturnValue(10 as never);
       const { reasons, frames } = connect(tunnel.url);
       const first = await tunnel.welcomed();
       await frames.take();

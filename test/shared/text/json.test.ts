@@ -23,7 +23,7 @@ describe('a text within the bound is parsed', () => {
     ['many in a row', `[${'[],'.repeat(HUGE)}{}]`],
     ['a number', '7'],
   ])('%s', (_, text) => {
-    expect(parseJson(text)).toEqual(JSON.parse(text));
+    expectEqual(parseJson(text), JSON.parse(text));
   });
 });
 
