@@ -9,7 +9,8 @@ import type { Answer, Question } from '../../../shared/wire/documents.ts';
 import { failure, type ToolResult } from '../../../shared/wire/tunnel.ts';
 import { subagentOf } from '../log/errand.ts';
 import { findMode, modeOf, nameOfMode, namesOfModes } from '../log/modes.ts';
-import type { RunLog } from '../log/run-log.ts';
+import { toolboxOf } from '../log/offered-tools.ts';
+import type { PendingCall, RunLog } from '../log/run-log.ts';
 import type { Memory } from '../memory/prepare-turn.ts';
 import type { RunWatch } from '../run-watch.ts';
 import type { Call, Run, RunMode, Turn } from '../store/rows.ts';
@@ -229,17 +230,22 @@ export class CallDesk {
       const isForEdge = toolbox.executorOf(name) === 'edge';
       this.settle(callId, isForEdge ? NOT_ANSWERED : DEADLINE_PASSED);
     }
-    this.recall(calls, toolbox);
+    this.#recall(calls, toolbox);
   }
 
   /** Settles calls of before a restore. The future that was taken back may have run them. */
   lose(calls: readonly Call[]): void {
     for (const { callId } of calls) this.settle(callId, TAKEN_BACK);
-    this.recall(calls, this.#deps.log.toolbox);
+    this.#recall(calls, this.#deps.log.toolbox);
   }
 
-  /** Informs the bridge that the conversation no longer waits for these calls. `toolbox` is that of their run. */
-  recall(calls: readonly Call[], toolbox: Toolbox): void {
+  /** Informs the bridge that the conversation no longer waits for these calls of the run, which may have ended. */
+  recall(run: Run, pending: readonly PendingCall[]): void {
+    const calls = pending.map(({ call }) => call);
+    this.#recall(calls, toolboxOf(run));
+  }
+
+  #recall(calls: readonly Call[], toolbox: Toolbox): void {
     const delivered = calls.filter(({ name }) => toolbox.executorOf(name) === 'bridge');
     const callIds = delivered.map(({ callId }) => callId);
     if (callIds.length === 0) return;

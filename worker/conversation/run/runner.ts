@@ -7,7 +7,6 @@ import type { CallDesk } from '../calls/call-desk.ts';
 import { listSequence } from '../calls/plans.ts';
 import { takenBack } from '../calls/tool-events.ts';
 import type { Deadline } from '../deadlines.ts';
-import { toolboxOf } from '../log/offered-tools.ts';
 import type { PendingCall, Phase } from '../log/run-log.ts';
 import type { Machine, Run } from '../store/rows.ts';
 import { type ErrorReport, errorDocument } from '../tape/error-document.ts';
@@ -103,7 +102,7 @@ export class Runner {
   /** Ends the current run in the middle of what it does. */
   #breakOff(run: Run, status: EndStatus, error: ErrorReport | null): void {
     const { log, recorder } = this.#deps;
-    const calls = log.pending.map(({ call }) => call);
+    const { pending } = log;
     // These findings belong to this run, not to the next one.
     this.#orphaned = false;
     this.#refusal = null;
@@ -114,7 +113,7 @@ export class Runner {
     this.#asking?.cancel();
     // The request takes a moment to end, and its text does not belong to the next run.
     this.#asking = null;
-    this.#calls.recall(calls, toolboxOf(run));
+    this.#calls.recall(run, pending);
   }
 
   async #loop(): Promise<void> {
@@ -288,9 +287,8 @@ export class Runner {
 
   #sendSteers(run: Run): void {
     const { log, recorder, conversationId } = this.#deps;
-    if (log.hasWaitingSteer) {
-      recorder.record([{ type: 'steered', responseId: responseIdOf(conversationId, run.ordinal) }]);
-    }
+    const responseId = responseIdOf(conversationId, run.ordinal);
+    if (log.hasWaitingSteer) recorder.record([{ type: 'steered', responseId }]);
     log.placeSteers(run);
   }
 
@@ -327,10 +325,13 @@ export class Runner {
     else for (const call of calls) this.#calls.begin(call, run);
   }
 
-  async #awaitTools({ run, turn, pending }: AwaitingTools): Promise<void> {
+  async #awaitTools({ run, turn, pending }: Phase & { type: 'awaiting_tools' }): Promise<void> {
     const { log, arm, now, advanceSubagents } = this.#deps;
     const unansweredAt = this.#calls.unansweredAt(run, turn);
-    if (unansweredAt !== null && now() >= unansweredAt) return this.#endQuestions(run, pending);
+    if (unansweredAt !== null && now() >= unansweredAt) {
+      if (run.request.questions?.otherwise !== 'stop') return this.#calls.answerThemselves(run);
+      return this.#stop(run, pending, QUESTIONS_UNANSWERED);
+    }
     const late = now() >= log.deadlineOf(run, turn) ? timed(pending, log) : [];
     const isSilent = late.some(({ call }) => log.toolbox.executorOf(call.name) === 'client');
     if (isSilent) return this.#stop(run, pending, RESULTS_MISSING);
@@ -341,17 +342,8 @@ export class Runner {
     await this.#handOver.handOver(run, turn);
   }
 
-  /** No one has answered in the time that the request gives. */
-  #endQuestions(run: Run, pending: readonly PendingCall[]): void {
-    if (run.request.questions?.otherwise !== 'stop') return this.#calls.answerThemselves(run);
-    this.#stop(run, pending, QUESTIONS_UNANSWERED);
-  }
-
   #stop(run: Run, pending: readonly PendingCall[], why: ErrorReport): void {
     this.#ending.fail(why);
-    const calls = pending.map(({ call }) => call);
-    this.#calls.recall(calls, toolboxOf(run));
+    this.#calls.recall(run, pending);
   }
 }
-
-type AwaitingTools = Extract<Phase, { type: 'awaiting_tools' }>;
