@@ -49,8 +49,8 @@ export async function measureRows(ground: Ground): Promise<Figure[]> {
   ];
 }
 
-/** A long answer of one text and one turn needs less than its budget. */
-const MAX_LONG_ROWS = 16;
+/** A long answer of one text and one turn needs less than its budget. One row shows in the list that it runs. */
+const MAX_LONG_ROWS = 17;
 
 const TOOL_TURNS = SCRIPTS.tools.calls.length + 1;
 const TOOL_CALLS = SCRIPTS.tools.calls.reduce<number>((sum, calls) => sum + calls, 0);
