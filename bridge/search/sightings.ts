@@ -6,7 +6,7 @@
 
 import { compute } from '../compute/compute.ts';
 import { hasMark } from '../edits/transcode.ts';
-import { ToolFailure } from '../failure.ts';
+import { nullForFailure, ToolFailure } from '../failure.ts';
 import { readContent, readPart } from '../workspace/files.ts';
 import type { Place, Workspace } from '../workspace/workspace.ts';
 
@@ -69,9 +69,3 @@ export class Sightings {
 
 /** The bytes as ripgrep sees them, the place of a file too large to hold, or null for a file that cannot be read. */
 type SightedFile = Buffer | Place | null;
-
-/** The file has gone, or may not be shown. */
-function nullForFailure(error: unknown): null {
-  if (error instanceof ToolFailure) return null;
-  throw error;
-}
