@@ -1,5 +1,4 @@
 /** Git's status of the workspace, read without running anything that a repository configures. */
-
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { cutLines } from '../../shared/text/cut-lines.ts';

@@ -1,5 +1,4 @@
 /** Finds the files that import a file, as its name in their imports shows. */
-
 import { basename, dirname, extname, join } from 'node:path';
 import { SEARCH_LIMITS } from '../search/limits.ts';
 import { type Ripgrep, runRipgrep } from '../search/ripgrep.ts';

@@ -1,5 +1,4 @@
 /** Finds where a block's unchanged lines stand in the file. */
-
 import { isUnitStart, likenessOf } from './likeness.ts';
 import { EDIT_LIMITS } from './limits.ts';
 import { INFORMATIVE_WEIGHT, weighLine } from './lines.ts';

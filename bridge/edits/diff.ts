@@ -1,5 +1,4 @@
 /** Works out what an edit changed, as the `file_edit` document shows it. */
-
 import { diffArrays } from 'diff';
 import type { Diff } from '../../shared/wire/documents.ts';
 import { EDIT_LIMITS } from './limits.ts';

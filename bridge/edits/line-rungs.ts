@@ -1,5 +1,4 @@
 /** The rungs that compare whole lines: by trailing space, typographic punctuation, and one shift of the indentation. */
-
 import { shiftIndentation } from './indentation.ts';
 import { EDIT_LIMITS } from './limits.ts';
 import { lineTexts, type TextLine } from './lines.ts';

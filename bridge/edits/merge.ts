@@ -1,5 +1,4 @@
 /** Merges an edit that leaves out unchanged parts. */
-
 import {
   type BlockPlace,
   countOf,

@@ -1,5 +1,4 @@
 /** Writes the hint for an edit that found no place: the closest real lines. The hint never decides where to edit. */
-
 import { TOOL_LIMITS } from '../../shared/limits.ts';
 import { EDIT_LIMITS } from './limits.ts';
 import { numberLine } from './line-numbers.ts';

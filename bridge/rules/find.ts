@@ -1,5 +1,4 @@
 /** Finds the rule files of a workspace by their names. */
-
 import { posix } from 'node:path';
 import { filterInTurns } from '../compute/turns.ts';
 import { ToolFailure } from '../failure.ts';

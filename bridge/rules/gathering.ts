@@ -1,5 +1,4 @@
 /** Collects the rules of one look: drops what is double or unusable, includes files, and cuts. */
-
 import { requireOwnersFile } from '../../machine/owners-file.ts';
 import { readPlainFile } from '../../machine/private-files.ts';
 import { isSystemError } from '../../machine/system-error.ts';

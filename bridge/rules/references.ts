@@ -1,5 +1,4 @@
 /** Includes the files that a rule names as `@path`. */
-
 import { posix } from 'node:path';
 import { withoutEnd } from '../../shared/text/mentions.ts';
 import { nameInLine } from '../../shared/text/plain-sight.ts';

@@ -1,5 +1,4 @@
 /** Reads the rules for the model: the workspace's files and the owner's own. */
-
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CONTEXT_LIMITS } from '../../shared/limits.ts';

@@ -1,5 +1,4 @@
 /** Reads the text of rule files and of the files that they include, and keeps it while the files stay the same. */
-
 import { ToolFailure } from '../failure.ts';
 import { readPart, readStamp } from '../workspace/files.ts';
 import type { Workspace } from '../workspace/workspace.ts';

@@ -1,5 +1,4 @@
 /** Lists the files below a folder as a search sees them, without files that git ignores. */
-
 import { CONTEXT_LIMITS } from '../../shared/limits.ts';
 import type { IgnoreRules } from './ignore-files.ts';
 import { SEARCH_LIMITS } from './limits.ts';

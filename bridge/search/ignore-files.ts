@@ -2,7 +2,6 @@
  * Reads ignore files for ripgrep. ripgrep would open each by name, and could wait for a pipe for ever. This file reads
  * only regular files of a sensible size, and follows no link, as git does.
  */
-
 import { closeSync, constants, fstatSync, lstatSync, openSync, readSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { basename, dirname, join } from 'node:path';

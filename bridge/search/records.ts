@@ -1,5 +1,4 @@
 /** Cuts a stream of bytes into records that end with a separator, at any chunk boundaries. */
-
 import { Turns } from '../compute/turns.ts';
 import { SEARCH_LIMITS } from './limits.ts';
 

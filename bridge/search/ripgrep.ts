@@ -1,5 +1,4 @@
 /** Runs ripgrep in a folder of the workspace and yields the records of its output as they come. */
-
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { addAbortListener, once } from 'node:events';

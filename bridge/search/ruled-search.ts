@@ -1,5 +1,4 @@
 /** Searches under the ignore rules of a folder, without waiting until all of its ignore files are known. */
-
 import { isDeepStrictEqual } from 'node:util';
 import { IGNORE_FILES, type IgnoreRules, readRulesAbove, withRulesBelow } from './ignore-files.ts';
 import { SEARCH_LIMITS } from './limits.ts';

@@ -1,5 +1,4 @@
 /** Where skills and commands lie, and the reading of their folders. */
-
 import { homedir } from 'node:os';
 import { join, posix } from 'node:path';
 import type { Skill } from '../../shared/wire/skills.ts';

@@ -1,5 +1,4 @@
 /** Finds the skills and commands of a workspace and of its owner, and gives their texts. */
-
 import { posix } from 'node:path';
 import { REQUEST_LIMITS, SKILL_LIMITS } from '../../shared/limits.ts';
 import { cutLines } from '../../shared/text/cut-lines.ts';

@@ -1,5 +1,4 @@
 /** The journal's file. Lines are appended whole or not at all. From time to time forgotten calls are left out. */
-
 import {
   appendFileSync,
   closeSync,

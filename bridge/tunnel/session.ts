@@ -1,5 +1,4 @@
 /** Takes calls and sends results. Runs each call once, across any number of connections and processes. */
-
 import type { LogIds } from '../../machine/log-line.ts';
 import { REQUEST_LIMITS } from '../../shared/limits.ts';
 import type { ApprovalQuestion } from '../../shared/wire/approvals.ts';

@@ -1,5 +1,4 @@
 /** One WebSocket of the bridge, from its handshake to its end. Keeps it alive and parses its frames. */
-
 import type { IncomingMessage } from 'node:http';
 import { type RawData, WebSocket } from 'ws';
 import { WireError } from '../../shared/errors.ts';
