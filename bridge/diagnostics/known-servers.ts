@@ -20,19 +20,30 @@ export interface ServerKind {
 
 /** The first of these programs that is there, in the project or on the owner's PATH. */
 function firstOf(...lines: readonly string[]): string {
-  const attempts = lines.map(
-    (line) => `command -v ${line.split(' ')[0]} >/dev/null && exec ${line}`,
-  );
-  return [IN_PROJECT, ...attempts, 'exit 127'].join('\n');
+  return [IN_PROJECT, ...lines.map(startOf), 'exit 127'].join('\n');
+}
+
+function startOf(line: string): string {
+  return `command -v ${line.split(' ')[0]} >/dev/null && exec ${line}`;
 }
 
 const IN_PROJECT = 'PATH="$PWD/node_modules/.bin:$PWD/.venv/bin:$PATH"';
 
-/** TypeScript 7 is a server itself. Its script in npm's package starts the program, and would stay beside it. */
-const NATIVE_TYPESCRIPT = `for t in node_modules/@typescript/typescript-*/lib/tsc; do
+/**
+ * TypeScript 7 is a server itself. Its script in npm's package starts the program, and would stay beside it. A project
+ * with an older TypeScript is checked by that one where a server for it is there.
+ */
+const TYPESCRIPT = `${IN_PROJECT}
+for t in node_modules/@typescript/typescript-*/lib/tsc; do
 [ -x "$t" ] && exec "$t" --lsp --stdio
 done
-case "$(command -v tsc >/dev/null && tsc --version)" in "Version "[7-9]*) exec tsc --lsp --stdio;; esac`;
+older() {
+${['typescript-language-server --stdio', 'vtsls --stdio'].map(startOf).join('\n')}
+}
+[ -e node_modules/typescript/lib/tsserver.js ] && older
+case "$(command -v tsc >/dev/null && tsc --version)" in "Version "[7-9]*) exec tsc --lsp --stdio;; esac
+older
+exit 127`;
 
 export const KNOWN_SERVERS: readonly ServerKind[] = [
   {
@@ -47,7 +58,7 @@ export const KNOWN_SERVERS: readonly ServerKind[] = [
       '.tsx': 'typescriptreact',
       '.jsx': 'javascriptreact',
     },
-    command: `${NATIVE_TYPESCRIPT}\n${firstOf('typescript-language-server --stdio', 'vtsls --stdio')}`,
+    command: TYPESCRIPT,
     answersUnopened: true,
   },
   {

@@ -1,17 +1,32 @@
 /** One running language server. It is asked about texts that need not be on the disk. */
 import { addAbortListener } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { pathToFileURL } from 'node:url';
-import * as z from 'zod';
+import type * as z from 'zod';
 import { newDeferred } from '../../machine/deferred.ts';
 import { printableLine } from '../../shared/text/plain-sight.ts';
 import { TERMINAL_LIMITS } from '../terminal/limits.ts';
 import { PacedReading } from '../terminal/paced-reading.ts';
 import type { Program } from '../terminal/spawn-launch.ts';
-import { Diagnostics, type Finding, isError } from './findings.ts';
+import { type Finding, isError } from './findings.ts';
 import { languageIdOf, type ServerKind } from './known-servers.ts';
 import { DIAGNOSTICS_LIMITS } from './limits.ts';
 import { Messages, RefusedRequest } from './messages.ts';
+import {
+  AGAIN,
+  Configuration,
+  defaultsOf,
+  endOf,
+  INCREMENTAL,
+  Introduced,
+  introductionTo,
+  isPull,
+  isSameFile,
+  Published,
+  Pulled,
+  Registrations,
+  uriOf,
+} from './protocol.ts';
+import { TSSERVER_COMMAND, TsserverAnswer, tsserverQuestions } from './tsserver.ts';
 
 /** Starts a line of a shell in the sandbox. Rejects with a {@link NoAnswer} where it may not. */
 export type BeginProgram = (command: string) => Promise<Program>;
@@ -77,6 +92,9 @@ export class LanguageServer {
   #wanted: ReadonlySet<string> = new Set();
   #onReport: (() => void) | undefined;
   #canBeAsked = false;
+  /** Whether questions go to the tsserver behind it. */
+  #hasTsserver = false;
+  #isIncremental = false;
   #stderr = '';
   #ending: Promise<void> | undefined;
   #name: string;
@@ -165,7 +183,7 @@ export class LanguageServer {
     const suspects: Omit<LookedImporter, 'before'>[] = [];
     try {
       for (const file of files) {
-        const after = await this.#pull(uriOf(file.path), bound);
+        const after = await this.#pull(file.path, bound);
         if (after.some(isError)) suspects.push({ ...file, after });
       }
     } catch (error) {
@@ -174,7 +192,7 @@ export class LanguageServer {
     if (suspects.length > 0) this.#show(kept.path, kept.text);
     const found: LookedImporter[] = [];
     for (const file of suspects) {
-      found.push({ ...file, before: await this.#pull(uriOf(file.path), signal) });
+      found.push({ ...file, before: await this.#pull(file.path, signal) });
     }
     return found;
   }
@@ -196,15 +214,16 @@ export class LanguageServer {
   async #introduce(signal: AbortSignal): Promise<void> {
     const folder = uriOf(this.#place.root);
     const answer = await this.#ask('initialize', { ...introductionTo(folder) }, signal);
-    const { success, data } = Introduced.safeParse(answer);
-    if (!success) throw new NoAnswer('its answer cannot be read');
-    const { capabilities, serverInfo } = data;
+    const { capabilities, serverInfo } = readAnswer(Introduced, answer);
     const { name = this.#place.kind.name, version = '' } = serverInfo ?? {};
     // gopls describes its whole build there, as JSON.
     const shown = version.startsWith('{') ? '' : version;
     this.#name = printableLine(`${name} ${shown}`, MAX_NAME_CHARS);
+    const { diagnosticProvider, executeCommandProvider, textDocumentSync } = capabilities;
+    this.#isIncremental = textDocumentSync === INCREMENTAL;
+    this.#hasTsserver = executeCommandProvider?.commands.includes(TSSERVER_COMMAND) ?? false;
     // It may have registered already.
-    if (capabilities.diagnosticProvider !== undefined) this.#canBeAsked = true;
+    if (this.#hasTsserver || diagnosticProvider !== undefined) this.#canBeAsked = true;
     this.#messages.report('initialized', {});
     if (!this.#canBeAsked) await sleep(DIAGNOSTICS_LIMITS.registrationMs, undefined, { signal });
   }
@@ -213,7 +232,7 @@ export class LanguageServer {
   async #findingsOf(path: string, signal: AbortSignal): Promise<Finding[]> {
     const open = this.#open.get(uriOf(path));
     if (open === undefined) return [];
-    return this.#canBeAsked ? await this.#pull(open.uri, signal) : await this.#wait(open, signal);
+    return this.#canBeAsked ? await this.#pull(path, signal) : await this.#wait(open, signal);
   }
 
   /** Gives the server a text of a file; null takes the file away from it. */
@@ -227,10 +246,13 @@ export class LanguageServer {
       this.#messages.report('textDocument/didOpen', { textDocument });
       this.#open.set(uri, { uri, version: 1, text });
     } else if (open.text !== text) {
+      const range = { start: { line: 0, character: 0 }, end: endOf(open.text) };
+      // vtsls 0.3 keeps the end of a longer text where it is given no range.
+      const contentChanges = [this.#isIncremental ? { range, text } : { text }];
       open.version++;
       open.text = text;
       const textDocument = { uri, version: open.version };
-      this.#messages.report('textDocument/didChange', { textDocument, contentChanges: [{ text }] });
+      this.#messages.report('textDocument/didChange', { textDocument, contentChanges });
     }
     // Only now: a server without open files gives up the project.
     for (const other of this.#open.keys()) if (!this.#wanted.has(other)) this.#closeFile(other);
@@ -244,25 +266,34 @@ export class LanguageServer {
   }
 
   /** A server may give up an answer because a text has changed, and wants to be asked again. */
-  async #pull(uri: string, signal: AbortSignal): Promise<Finding[]> {
+  async #pull(path: string, signal: AbortSignal): Promise<Finding[]> {
     for (;;) {
       try {
-        const answer = await this.#ask(
-          'textDocument/diagnostic',
-          { textDocument: { uri } },
-          signal,
-        );
-        const { success, data } = Pulled.safeParse(answer);
-        if (success) return data.items;
-        throw new NoAnswer('its answer cannot be read');
+        return await this.#request(path, signal);
       } catch (error) {
         if (!(error instanceof RefusedRequest)) throw error;
         const isAgain = AGAIN.has(error.code);
-        if (!isAgain && !this.#open.has(uri)) return []; // The file has just gone from the disk.
+        if (!isAgain && !this.#open.has(uriOf(path))) return []; // The file has just gone from the disk.
         if (!isAgain) throw new NoAnswer('it refused to answer');
         await sleep(DIAGNOSTICS_LIMITS.quietMs / 10, undefined, { signal });
       }
     }
+  }
+
+  async #request(path: string, signal: AbortSignal): Promise<Finding[]> {
+    if (!this.#hasTsserver) {
+      const params = { textDocument: { uri: uriOf(path) } };
+      const answer = await this.#ask('textDocument/diagnostic', params, signal);
+      return readAnswer(Pulled, answer).items;
+    }
+    const answers = await Promise.all(
+      tsserverQuestions(path).map((each) => this.#ask('workspace/executeCommand', each, signal)),
+    );
+    return answers.flatMap((answer) => {
+      const findings = readAnswer(TsserverAnswer, answer);
+      if (findings === null) throw new RefusedRequest({ code: 0, message: 'no such file' });
+      return findings;
+    });
   }
 
   /** Waits for the server's own report about the present text. Many report nothing of a text without findings. */
@@ -376,75 +407,11 @@ interface Report {
   readonly findings: Finding[];
 }
 
-/** The process id would mean nothing in the sandbox: a server that watches it would end. */
-function introductionTo(folder: string): Readonly<Record<string, unknown>> {
-  return {
-    processId: null,
-    clientInfo: { name: 'drawbridge' },
-    rootUri: folder,
-    workspaceFolders: [{ uri: folder, name: 'workspace' }],
-    capabilities: {
-      general: { positionEncodings: ['utf-16'] },
-      textDocument: {
-        synchronization: {},
-        diagnostic: { dynamicRegistration: true },
-        publishDiagnostics: { versionSupport: true },
-      },
-      workspace: {
-        configuration: true,
-        workspaceFolders: true,
-        didChangeWatchedFiles: { dynamicRegistration: true },
-      },
-    },
-  };
+function readAnswer<Answer>(schema: z.ZodType<Answer>, answer: unknown): Answer {
+  const { success, data } = schema.safeParse(answer);
+  if (!success) throw new NoAnswer('its answer cannot be read');
+  return data;
 }
-
-const Introduced = z.object({
-  capabilities: z.object({ diagnosticProvider: z.unknown().optional() }),
-  serverInfo: z
-    .object({ name: z.string(), version: z.string().optional() })
-    .optional()
-    .catch(undefined),
-});
-
-const Pulled = z.object({ items: Diagnostics });
-const Published = z.object({
-  uri: z.string(),
-  version: z.int().nullish(),
-  diagnostics: Diagnostics,
-});
-const Registrations = z.object({ registrations: z.array(z.object({ method: z.string() })) });
-const Configuration = z.object({
-  items: z.array(z.object({ section: z.string().optional().catch(undefined) })).max(100),
-});
-
-/**
- * Never null, which the format allows: the server of CSS fails at it, and reports that nothing is wrong. So does the
- * server of HTML where `js/ts` has no `implicitProjectConfig`.
- */
-function defaultsOf({ section }: { readonly section?: string | undefined }) {
-  return section === 'js/ts' ? { implicitProjectConfig: {} } : {};
-}
-
-function isPull({ method }: { readonly method: string }): boolean {
-  return method === 'textDocument/diagnostic';
-}
-
-function uriOf(path: string): string {
-  return pathToFileURL(path).href;
-}
-
-/** Programs escape different characters. */
-function isSameFile(uri: string, other: string): boolean {
-  try {
-    return decodeURIComponent(uri) === decodeURIComponent(other);
-  } catch {
-    return false; // A malformed escape is in no address of ours.
-  }
-}
-
-/** ServerCancelled and ContentModified, and ServerNotInitialized of a server that is not quite there. */
-const AGAIN: ReadonlySet<number> = new Set([-32802, -32801, -32002]);
 
 /** The shell's exit code for a program that it does not find. */
 const NOT_INSTALLED = 127;

@@ -11,6 +11,12 @@ export interface ForeignPackages extends AsyncDisposable {
   readonly program: (name: string) => string;
 }
 
+/** Why tests of such packages cannot run here, for their title. */
+export const NO_REGISTRY = await promisify(execFile)('npm', ['view', 'is-number', 'version']).then(
+  () => undefined,
+  () => 'skipped: no registry answers',
+);
+
 /** Installs packages, each as `name@version`, without running their scripts. */
 export async function installPackages(packages: readonly string[]): Promise<ForeignPackages> {
   const folder = await mkdtemp(join(tmpdir(), 'drawbridge-interop-'));

@@ -1,55 +1,8 @@
 /** Real language servers in the sandbox check edits that are on no disk, and can write nothing. */
-import { symlink } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
-import { confinedServers } from '../../../bridge/diagnostics/confined.ts';
-import { createCatalogue } from '../../../bridge/tools/catalogue.ts';
-import type { ToolContext } from '../../../bridge/tools/executor.ts';
-import { ReadLedger } from '../../../bridge/tools/ledger.ts';
-import { Workspace } from '../../../bridge/workspace/workspace.ts';
+import { expect, it } from 'vitest';
 import { freshWorkspace, NO_BUBBLEWRAP } from '../sandbox/sandboxed-workspace.ts';
 import { run } from '../terminal/plain-launch.ts';
-import { carryOut } from '../tools/temporary-workspace.ts';
-
-const MODULES = resolve(import.meta.dirname, '../../../node_modules');
-
-/** A workspace whose `node_modules` are ours. Times of edits in milliseconds are in `times`. */
-async function lintedWorkspace(files: Readonly<Record<string, string>>) {
-  const place = await freshWorkspace({ readable: [MODULES] });
-  const root = place.path('workspace');
-  for (const [name, text] of Object.entries(files)) await place.put(`workspace/${name}`, text);
-  await symlink(MODULES, join(root, 'node_modules'));
-  const stateDir = place.path('instances/state');
-  const { confinement } = place;
-  const servers = confinedServers({ root, confinement, stateDir, isDistrusted: () => false });
-  onTestFinished(() => servers.end());
-  const workspace = await Workspace.open(root);
-  const tools = createCatalogue([], servers);
-  const context: ToolContext = {
-    workspace,
-    places: [await workspace.resolve('.', 'read')],
-    ledger: new ReadLedger(),
-    mayRepeat: false,
-    elicit: async () => ({ decision: 'expired' }),
-    signal: new AbortController().signal,
-    callId: 'call_test',
-    conversationId: 'conv_test',
-    isReviewed: false,
-    onOutput: () => {},
-  };
-  const callOf =
-    (catalogue: typeof tools) => async (tool: string, args: Record<string, unknown>) => {
-      const found = catalogue.get(tool);
-      if (found === undefined) throw new Error(`no tool ${tool}`);
-      return await carryOut(found, args, context);
-    };
-  const call = callOf(tools);
-  /** Starts the server of a kind of file, whatever time it takes. */
-  const warm = async (path: string) => await call('read_lints', { paths: [path] });
-  const replace = (file_path: string, old_string: string, new_string: string) =>
-    call('str_replace', { file_path, old_string, new_string });
-  return { ...place, root, servers, call, callUnchecked: callOf(createCatalogue()), warm, replace };
-}
+import { lintedWorkspace, STRICT_PROJECT } from './linted-workspace.ts';
 
 const CASES = [
   ['typescript', 'a.ts', 'export const n: number = 1;\n', '= 1', "= 'x'", /not assignable/],
@@ -84,8 +37,7 @@ it.skipIf(NO_BUBBLEWRAP).each([
   'an edit reports the errors that it makes in %s, which imports its file',
   async (name, text, lib, old) => {
     const place = await lintedWorkspace({
-      'tsconfig.json':
-        '{"compilerOptions": {"strict": true, "noEmit": true, "module": "esnext", "moduleResolution": "bundler"}}',
+      ...STRICT_PROJECT,
       [name]: text,
       [lib]: old,
     });
@@ -119,8 +71,7 @@ it.skipIf(NO_BUBBLEWRAP)('JSON may have comments where programs take them', asyn
 
 it.skipIf(NO_BUBBLEWRAP)('TypeScript sees files that came, changed and went since', async () => {
   const place = await lintedWorkspace({
-    'tsconfig.json':
-      '{"compilerOptions": {"strict": true, "noEmit": true, "module": "esnext", "moduleResolution": "bundler"}}',
+    ...STRICT_PROJECT,
     'a.ts': "import { b } from './b';\nexport const a: number = b;\n",
   });
   const lints = async () => (await place.warm('a.ts')).data;

@@ -1,0 +1,67 @@
+/** A folder whose edits real language servers check, in the sandbox. */
+import { cp, symlink } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { confinedServers } from '../../../bridge/diagnostics/confined.ts';
+import { createCatalogue } from '../../../bridge/tools/catalogue.ts';
+import type { ToolContext } from '../../../bridge/tools/executor.ts';
+import { ReadLedger } from '../../../bridge/tools/ledger.ts';
+import { Workspace } from '../../../bridge/workspace/workspace.ts';
+import { freshWorkspace } from '../sandbox/sandboxed-workspace.ts';
+import { carryOut } from '../tools/temporary-workspace.ts';
+
+const MODULES = resolve(import.meta.dirname, '../../../node_modules');
+
+export const STRICT_PROJECT = {
+  'tsconfig.json':
+    '{"compilerOptions": {"strict": true, "noEmit": true, "module": "esnext", "moduleResolution": "bundler"}}',
+};
+
+/** A workspace with our `node_modules`, or a copy of others. */
+export async function lintedWorkspace(files: Readonly<Record<string, string>>, others?: string) {
+  const place = await freshWorkspace({ readable: [MODULES] });
+  const root = place.path('workspace');
+  for (const [name, text] of Object.entries(files)) await place.put(`workspace/${name}`, text);
+  const modules = join(root, 'node_modules');
+  if (others === undefined) await symlink(MODULES, modules);
+  else await cp(others, modules, { recursive: true, verbatimSymlinks: true });
+  const stateDir = place.path('instances/state');
+  const { confinement } = place;
+  const servers = confinedServers({ root, confinement, stateDir, isDistrusted: () => false });
+  onTestFinished(() => servers.end());
+  const workspace = await Workspace.open(root);
+  const tools = createCatalogue([], servers);
+  const context: ToolContext = {
+    workspace,
+    places: [await workspace.resolve('.', 'read')],
+    ledger: new ReadLedger(),
+    mayRepeat: false,
+    elicit: async () => ({ decision: 'expired' }),
+    signal: new AbortController().signal,
+    callId: 'call_test',
+    conversationId: 'conv_test',
+    isReviewed: false,
+    onOutput: () => {},
+  };
+  const callOf =
+    (catalogue: typeof tools) => async (tool: string, args: Record<string, unknown>) => {
+      const found = catalogue.get(tool);
+      if (found === undefined) throw new Error(`no tool ${tool}`);
+      return await carryOut(found, args, context);
+    };
+  const call = callOf(tools);
+  /** Starts the server of a kind of file, whatever time it takes. */
+  const warm = async (path: string) => await call('read_lints', { paths: [path] });
+  const replace = (file_path: string, old_string: string, new_string: string) =>
+    call('str_replace', { file_path, old_string, new_string });
+  return {
+    ...place,
+    root,
+    workspace,
+    servers,
+    call,
+    callUnchecked: callOf(createCatalogue()),
+    warm,
+    replace,
+  };
+}
