@@ -1,4 +1,5 @@
 /** Reports to the account whether the conversation answers, and what of it waits for a person. */
+import { waitUntil } from 'cloudflare:workers';
 import { openAsksIn } from '../../shared/shown/asks.ts';
 import { askKeyOf } from '../../shared/wire/fold.ts';
 import type { Env } from '../env.ts';
@@ -23,6 +24,9 @@ export interface ActivityDeps {
   readonly arm: () => Promise<void>;
 }
 
+/** Milliseconds until a list shows that a response has begun: its first word does not wait for the account. */
+const BEGINNING_MS = 300;
+
 const PARTS = ['asks', 'isRunning', 'hasSubagents'] as const;
 
 /** What tells one activity from another; null while it is not known. */
@@ -37,9 +41,13 @@ export class ActivityReport {
   readonly #deps: ActivityDeps;
   /** The activity at the last look. */
   #seen: Activity;
+  /** What was last sent to the account, for the count of rows. */
+  #sent: Activity;
   /** What the account has. */
   #reported: KnownActivity;
   #isLooking = false;
+  /** While the beginning of a response waits to be sent: gets the report that is made then, or before. */
+  #onReport: ((report?: Promise<void>) => void) | undefined;
 
   constructor(deps: ActivityDeps, isStored: boolean) {
     this.#deps = deps;
@@ -51,11 +59,16 @@ export class ActivityReport {
       isRunning: isListed(row) && (isStored ? null : true),
       hasSubagents: false,
     };
+    this.#sent = { ...this.#seen, isRunning: this.#reported.isRunning ?? this.#seen.isRunning };
   }
 
-  /** Due while the account may have something else. */
+  /**
+   * Due while the account may have something else. Where this instance dies before it has sent a beginning, the next one
+   * finds the response at the alarm that every running response has.
+   */
   deadlines(nowMs: number): Deadline<'activity'>[] {
-    return isSame(this.#reported, this.#activity) ? [] : [{ name: 'activity', atMs: nowMs }];
+    const isDue = this.#onReport === undefined && !isSame(this.#reported, this.#activity);
+    return isDue ? [{ name: 'activity', atMs: nowMs }] : [];
   }
 
   /** Reports a change, after the caller's synchronous step. To be called after each record. */
@@ -66,17 +79,44 @@ export class ActivityReport {
       this.#isLooking = false;
       const [before, activity] = [this.#seen, this.#activity];
       this.#seen = activity;
-      if (isSame(before, activity) || isSame(this.#reported, activity)) return;
-      // The account's row. At the end of an answer it writes one anyway.
-      if (activity.isRunning || before.asks !== activity.asks) this.#deps.meter.count(1);
-      void this.#deps.arm();
-      void this.report();
+      if (isSame(before, activity)) return;
+      const hasBegun = activity.isRunning && !before.isRunning && before.asks === activity.asks;
+      if (!hasBegun) this.#send();
+      else if (!this.#onReport) this.#wait();
     });
+  }
+
+  /** The request that began the response stays until then: workerd lets no other than a request ask the account. */
+  #wait(): void {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(() => this.#send(), BEGINNING_MS);
+    this.#onReport = (report) => {
+      clearTimeout(timer);
+      resolve(report);
+    };
+    waitUntil(promise);
+  }
+
+  #send(): void {
+    const onReport = this.#onReport;
+    this.#onReport = undefined;
+    const [sent, activity] = [this.#sent, this.#activity];
+    if (isSame(this.#reported, activity)) return onReport?.();
+    this.#sent = activity;
+    const { asks, isRunning, hasSubagents } = activity;
+    // The account has a row for what waits, and one in its list, which the end of an answer writes anyway.
+    if (asks !== sent.asks) this.#deps.meter.count(1);
+    const isOther = !sent.isRunning || hasSubagents !== sent.hasSubagents;
+    if (isRunning && isOther) this.#deps.meter.count(1);
+    void this.#deps.arm();
+    const report = this.report();
+    onReport?.(report);
   }
 
   /** The account has this with the entry of the list. */
   listed({ isRunning, hasSubagents }: Pick<Activity, 'isRunning' | 'hasSubagents'>): void {
     this.#reported = { ...this.#reported, isRunning, hasSubagents };
+    this.#sent = { ...this.#sent, isRunning, hasSubagents };
   }
 
   /** Never rejects: the deadline stays until the account has the report. */

@@ -41,15 +41,26 @@ it('a conversation on the list moves up with each answer, and is found by what w
   expect(await list(account, 'zebra')).toHaveLength(2);
 });
 
-it('a conversation on the list costs its account a row when a response begins, and one when it ends', async () => {
+it('a conversation on the list costs its account a row when a response ends, and one before if it lasts', async () => {
   const account = newAccount();
-  scriptModel(() => ({ text: 'a reply of some length '.repeat(200) }));
-  const { conversationId } = await chat('one', { account });
+  const model = holdModel();
+  const first = await askStreamed({ account });
+  (await model.next()).answer({ text: 'hi' });
+  await first.reader.toEnd();
+  const { conversationId } = first;
   const rows = await rowsWrittenBy(account, async (written) => {
-    await chat('two', { account, conversationId });
-    await vi.waitFor(() => expect(written()).toBeGreaterThan(1));
+    const quick = await askStreamed({ account, conversationId });
+    (await model.next()).answer({ text: 'a reply of some length '.repeat(200) });
+    await quick.reader.toEnd();
+    await vi.waitFor(() => expect(written()).toBe(1));
+    const lasting = await askStreamed({ account, conversationId });
+    const turn = await model.next();
+    await vi.waitFor(() => expect(written()).toBe(2));
+    turn.answer({ text: 'hi' });
+    await lasting.reader.toEnd();
+    await vi.waitFor(() => expect(written()).toBeGreaterThan(2));
   });
-  expect(rows).toBe(2);
+  expect(rows).toBe(3);
 });
 
 it('a conversation on the list sends with the next response what the account did not hear', async () => {
