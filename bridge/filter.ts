@@ -14,7 +14,7 @@ export interface Filter {
   readonly maxErrorChars: number;
 }
 
-/** A program that has ended by itself. `code` is null after a signal. */
+/** A program that exited by itself. `code` is null after a signal. */
 export interface FilterEnd {
   readonly state: 'ended';
   readonly code: number | null;
@@ -64,7 +64,7 @@ function aborted(over: AbortSignal): Promise<FilterFailure> {
   });
 }
 
-/** Gives the program its input, and resolves when it has ended, prints too much, or is late. */
+/** Gives the program its input, and resolves when it exits, prints too much, or is late. */
 function outputOf(
   { child }: Program,
   { input, maxOutputBytes, maxErrorChars }: Filter,

@@ -178,7 +178,7 @@ export class LanguageServers {
     const { kind, server, stopped } = running;
     stopped.abort();
     if (this.#running.get(kind.name) === running) this.#running.delete(kind.name);
-    await server.then((started) => started.end()).catch(() => {}); // It has ended by itself.
+    await server.then((started) => started.end()).catch(() => {}); // It exited by itself.
   }
 
   #fail(running: RunningLanguageServer, reason: string): void {
@@ -213,7 +213,7 @@ export class LanguageServers {
   async #passOnChanges(signal: AbortSignal): Promise<void> {
     const changes = await this.#changes.since(signal).catch(() => []); // Too late, which the caller finds, too.
     for (const { server } of this.#running.values()) {
-      void server.then((started) => started.filesChanged(changes)).catch(() => {}); // It has ended.
+      void server.then((started) => started.filesChanged(changes)).catch(() => {}); // It exited.
     }
   }
 }

@@ -29,7 +29,7 @@ export class Pass implements Disposable {
     this.grant = grant;
   }
 
-  /** Aborts when the command has ended: so do its connections. */
+  /** Aborts when the command exits: its connections end with it. */
   get ended(): AbortSignal {
     return this.#ending.signal;
   }

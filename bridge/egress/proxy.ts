@@ -99,7 +99,7 @@ export class HostProxy {
         pipeline(upstream, client, { signal }),
       ]);
     } catch {
-      // Either side has gone, or the command has ended.
+      // Either side has gone, or the command exited.
     } finally {
       client.destroy();
       upstream.destroy();
@@ -308,7 +308,7 @@ const HOP_BY_HOP: readonly string[] = [
   'expect',
 ];
 
-/** The work's signal aborts when the client has gone, the command has ended or it takes too long. */
+/** The work's signal aborts when the client has gone, the command exits or it takes too long. */
 async function whilePresent<Value>(
   client: Socket,
   { ended }: Pass,

@@ -8,7 +8,7 @@ import { logTrouble } from '../log.ts';
 import { readGrants } from './grant-file.ts';
 import { GRANTEE_LIMITS } from './limits.ts';
 
-/** What the rules need to know of a conversation: the grant that it works by; null for one that has ended. */
+/** What the rules need to know of a conversation: the grant that it works by; null for one that is over. */
 export type GrantOf = (conversationId: string) => Promise<AccountGrant | null | undefined>;
 
 /** The call's words about itself that count here. */

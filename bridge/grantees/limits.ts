@@ -2,7 +2,7 @@
 import { MIB, SECOND } from '../../shared/units.ts';
 
 export const GRANTEE_LIMITS = {
-  /** Between two looks at the file of grants. Calls read it anew; a look ends what runs when a grant has ended. */
+  /** Between two looks at the file of grants. Calls read it anew; a look ends what runs when a grant is over. */
   watchMs: SECOND,
   /** Conversations whose account is kept. Each call of a conversation keeps it again. */
   maxConversations: 10_000,

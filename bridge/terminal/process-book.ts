@@ -48,7 +48,7 @@ export type ProcessState =
   | { readonly state: 'running'; readonly command: RunningCommand }
   | { readonly state: 'ended'; readonly end: CommandEnd; readonly endedAtMs: number };
 
-/** Ends a process with all that it has started, and resolves when it has gone. One that has ended stays as it is. */
+/** Ends a process with all that it has started, and resolves when it has gone. One that has stopped stays as it is. */
 export async function stopProcess(
   { state }: KnownProcess,
   reason: 'agent' | 'person',

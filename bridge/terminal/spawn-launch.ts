@@ -13,7 +13,7 @@ export interface Program {
   readonly child: ChildProcess;
   /** Ends all its processes, and resolves when they have gone or cannot be ended: at once where none was started. */
   readonly end: () => Promise<void>;
-  /** What its shell has reported, once it has ended. */
+  /** What its shell has reported, once it has exited. */
   readonly shellReport: () => Promise<ShellReport | undefined>;
 }
 

@@ -78,7 +78,7 @@ async function send(
   if (input === undefined) {
     throw new ToolFailure(
       'NO_INPUT',
-      'The process has ended, or its input is closed: read_process says which. Nothing was sent.',
+      'The process has stopped, or its input is closed: read_process says which. Nothing was sent.',
     );
   }
   if (input.writableLength > TERMINAL_LIMITS.maxWaitingInputBytes) {

@@ -24,7 +24,7 @@ export const ProcessInfo = z.object({
   end: Text.optional(),
   /** Present only if it ended by itself. */
   exitCode: z.int().optional(),
-  /** The newest line of its output, perhaps cut; absent once it has ended, and before it has printed one. */
+  /** The newest line of its output, perhaps cut; absent once it has stopped, and before it has printed one. */
   lastLine: Text.optional(),
   /** The ports of its network that a person has opened, each with its address on the bridge's machine. */
   ports: z.array(z.object({ port: Port, address: Text })).optional(),

@@ -1,4 +1,4 @@
-/** Walks through all that an account has: cuts off what has ended, and deletes an account. The alarm calls it. */
+/** Walks through all that an account has: cuts off what is over, and deletes an account. The alarm calls it. */
 import type { Env } from '../env.ts';
 import { logEvent } from '../health/log.ts';
 import { conversationOf, directoryOf, tunnelOf } from '../objects.ts';

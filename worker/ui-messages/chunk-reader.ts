@@ -13,7 +13,7 @@ export class ChunkReader {
   #wanted: number;
   /** The numbers of the `reset-step` chunks that the reader has. */
   #resets: number[] = [];
-  /** Whether the response has ended. */
+  /** Whether the response is over. */
   isDone = false;
 
   /** The reader has the chunks up to the number `after`; -1 for none. */

@@ -64,7 +64,7 @@ async function socketFromInside(script: string, place: InsideNetwork): Promise<u
     socket = handle;
   });
   try {
-    // It has ended, and all of its messages have come.
+    // It exited, and all of its messages have come.
     await Promise.all(['exit', 'disconnect'].map((event) => once(child, event, { signal })));
     await setImmediate();
     return socket;

@@ -293,7 +293,7 @@ export class CallDesk {
 function notWaiting(): DrawbridgeError {
   return new DrawbridgeError(
     'ALREADY_ANSWERED',
-    'No answer waits for these results: it has other ones, or has gone on without them, or has ended',
+    'No answer waits for these results: it has other ones, or has gone on without them, or is over',
   );
 }
 

@@ -60,7 +60,7 @@ export class Inbox {
     return this.#submit(ordinal, this.#settled(posted), machine);
   }
 
-  /** A steering message whose run has ended is answered with that run's settings: the usual ones may allow more. */
+  /** A steering message whose run is over is answered with that run's settings: the usual ones may allow more. */
   #settled(posted: Posted): Posted {
     const { current } = this.#deps.log;
     if (current || posted.delivery !== 'steer' || posted.ownFields.length > 0) return posted;
