@@ -25,8 +25,7 @@ export class Random {
 
   /** One of the items. Throws without items. */
   pick<Item>(items: readonly Item[]): Item {
-    const item = items[this.below(items.length)];
-    if (item === undefined) throw new Error('There is nothing to pick from.');
-    return item;
+    if (items.length === 0) throw new Error('There is nothing to pick from.');
+    return items[this.below(items.length)] as Item;
   }
 }

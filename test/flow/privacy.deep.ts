@@ -2,6 +2,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, it, onTestFinished } from 'vitest';
+import { Random } from '../../bench/fuzz/random.ts';
 import type { ChatInput } from '../../client/index.ts';
 import type { ScriptedCall, ScriptedRequest } from '../far-ends/reply-script.ts';
 import { type ScriptedAnswer, startScriptedModel } from '../far-ends/scripted-model.ts';
@@ -16,7 +17,7 @@ const VARIABLES = { PRIVATE_MODELS: '*' };
 const WORD = /zq\d+[a-z]+/g;
 
 it('no file of the state has a word of a private conversation once its hour is over', async () => {
-  const random = seeded(SEED);
+  const random = new Random(SEED);
   const model = await startScriptedModel((request) => answerTo(request, random));
   onTestFinished(() => model.close());
   const first = await startHouse({
@@ -40,7 +41,7 @@ it('no file of the state has a word of a private conversation once its hour is o
   const second = await startHouse({ modelUrl: model.baseUrl, variables: VARIABLES, folder });
   await using _ = second;
   // A kill in the middle of the deletions forgets none of them.
-  await new Promise((resolve) => setTimeout(resolve, Math.floor(random() * 200)));
+  await new Promise((resolve) => setTimeout(resolve, random.below(200)));
   process.kill(workerdOf(second), 'SIGKILL');
   for (const id of ids) {
     await expect.poll(() => textOf(second, id), LONG).toMatch(/"deleted":/);
@@ -84,7 +85,7 @@ async function answered({ client }: House, request: ChatInput) {
 }
 
 /** The next answer of a conversation: some calls of random kinds, then text. */
-function answerTo({ messages }: ScriptedRequest, random: () => number): ScriptedAnswer {
+function answerTo({ messages }: ScriptedRequest, random: Random): ScriptedAnswer {
   const said = JSON.stringify(messages.findLast(({ role }) => role === 'user'));
   const index = /zq(\d+)/.exec(said)?.[1];
   if (index === undefined) return { text: 'Nothing.' };
@@ -94,7 +95,7 @@ function answerTo({ messages }: ScriptedRequest, random: () => number): Scripted
   if (turn > 1) return { text: `${word('text')}\n\n\`\`\`ts\n${word('code')}\n\`\`\`\n` };
   const kinds = callsOf(word);
   // All of them in the first conversations, and then a random choice.
-  const calls = Number(index) < 2 ? kinds : kinds.filter(() => random() < 0.5);
+  const calls = Number(index) < 2 ? kinds : kinds.filter(() => random.chance(0.5));
   return calls.length === 0 ? { text: word('text') } : { calls };
 }
 
@@ -163,14 +164,3 @@ async function textOf({ fetch }: House, id: string): Promise<string> {
 }
 
 const LONG = { timeout: 60_000, interval: 200 };
-
-/** Mulberry32. */
-function seeded(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}

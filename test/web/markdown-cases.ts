@@ -1,16 +1,17 @@
 /** Markdown for tests: made of the pieces that readers of Markdown get wrong, and of what attacks are made of. */
+import type { Random } from '../../bench/fuzz/random.ts';
 
 /** Markdown of random pieces; the same for the same numbers. */
-export function randomMarkdown(random: () => number): string {
-  const length = 1 + Math.floor(random() * 30);
-  return Array.from({ length }, () => PIECES[Math.floor(random() * PIECES.length)]).join('');
+export function randomMarkdown(random: Random): string {
+  const length = 1 + random.below(30);
+  return Array.from({ length }, () => PIECES[random.below(PIECES.length)]).join('');
 }
 
 /** Cuts a text at random places, also inside of a character. */
-export function randomPieces(text: string, random: () => number): string[] {
+export function randomPieces(text: string, random: Random): string[] {
   const pieces: string[] = [];
   for (let at = 0; at < text.length; ) {
-    const size = 1 + Math.floor(random() * 6);
+    const size = 1 + random.below(6);
     pieces.push(text.slice(at, at + size));
     at += size;
   }

@@ -1,8 +1,8 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Random } from '../../bench/fuzz/random.ts';
 import { NO_CHROMIUM, startBrowser } from '../browser/chromium.ts';
 import type { PageServer } from '../browser/page-server.ts';
-import { seededRandom } from '../worker/upstream/splits.ts';
 import { HOSTILE, randomMarkdown, randomPieces } from './markdown-cases.ts';
 import { serveParts } from './parts-server.ts';
 
@@ -85,7 +85,7 @@ describe.skipIf(NO_CHROMIUM)(`the parts of the page in Chromium ${NO_CHROMIUM ??
 
   it('makes the same of Markdown however it is cut', async () => {
     for (let seed = 1; seed <= 600; seed++) {
-      const random = seededRandom(seed);
+      const random = new Random(seed);
       const text = randomMarkdown(random);
       const pieces = randomPieces(text, random);
       const [whole, cut] = await tab.evaluate(
@@ -98,7 +98,7 @@ describe.skipIf(NO_CHROMIUM)(`the parts of the page in Chromium ${NO_CHROMIUM ??
 
   it('loses no word of Markdown', async () => {
     for (let seed = 1_000; seed <= 1_600; seed++) {
-      const text = randomMarkdown(seededRandom(seed));
+      const text = randomMarkdown(new Random(seed));
       const html = await tab.evaluate((all) => page.markdownOf([all]), text);
       const shown = html.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&');
       for (const word of new Set(text.match(/\p{L}{2,}/gu))) {

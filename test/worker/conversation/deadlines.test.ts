@@ -1,8 +1,8 @@
 import { env, runInDurableObject } from 'cloudflare:test';
 import { expect, it, vi } from 'vitest';
+import { Random } from '../../../bench/fuzz/random.ts';
 import { type Deadline, Deadlines } from '../../../worker/conversation/deadlines.ts';
 import { RowMeter } from '../../../worker/storage/row-meter.ts';
-import { seededRandom } from '../upstream/splits.ts';
 
 const NOW = 4_000_000_000_000;
 const AGAIN_MS = 60_000;
@@ -118,8 +118,9 @@ it('when the alarm comes too early, it is only set for what there is', async () 
 });
 
 it.each([1, 2, 3, 4])('no set of deadlines hides one that is due (seed %i)', async (seed) => {
-  const random = seededRandom(seed);
-  const fromNow = () => Math.floor(random() ** 4 * (random() < 0.5 ? -1 : 1) * 200 * AGAIN_MS);
+  const random = new Random(seed);
+  const fromNow = () =>
+    Math.floor(random.fraction() ** 4 * (random.chance(0.5) ? -1 : 1) * 200 * AGAIN_MS);
   let nowMs = NOW;
   let met = new Set<Name>();
   await alarmAfter(async ({ deadlines, due, handlers, storage }) => {
@@ -127,15 +128,15 @@ it.each([1, 2, 3, 4])('no set of deadlines hides one that is due (seed %i)', asy
     for (const name of NAMES) {
       handlers[name] = () => {
         met.add(name);
-        if (random() < 0.3) throw new Error('no water');
+        if (random.chance(0.3)) throw new Error('no water');
       };
     }
     for (let step = 0; step < 200; step++) {
-      nowMs += Math.floor(random() * 3 * AGAIN_MS);
-      const count = Math.floor(random() * 5);
+      nowMs += Math.floor(random.fraction() * 3 * AGAIN_MS);
+      const count = random.below(5);
       due.splice(0, due.length, ...Array.from({ length: count }, () => drawn(nowMs + fromNow())));
       met = new Set();
-      const isFired = random() < 0.5;
+      const isFired = random.chance(0.5);
       if (isFired) await storage.deleteAlarm(); // As the runtime does before it calls.
       await (isFired ? deadlines.fire() : deadlines.arm());
       const overdue = due.filter((deadline) => deadline.atMs <= nowMs).map(({ name }) => name);
@@ -148,7 +149,7 @@ it.each([1, 2, 3, 4])('no set of deadlines hides one that is due (seed %i)', asy
   });
 
   function drawn(at: number): Deadline<Name> {
-    return { name: NAMES[Math.floor(random() * NAMES.length)] ?? 'tea', atMs: at };
+    return { name: NAMES[random.below(NAMES.length)] ?? 'tea', atMs: at };
   }
 });
 

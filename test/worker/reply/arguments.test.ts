@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest';
+import { Random } from '../../../bench/fuzz/random.ts';
 import { type ArgumentEvent, ArgumentReader } from '../../../worker/reply/arguments.ts';
 import { expectEqual } from '../../expect-equal.ts';
-import { seededRandom, splitsOf } from '../upstream/splits.ts';
+import { splitsOf } from '../upstream/splits.ts';
 
 /** What was read of each property; a string whose end did not come has `…` behind it. */
 type Strings = readonly (readonly [name: string, value: string])[];
@@ -92,7 +93,7 @@ it('shows a string while it is written', () => {
 });
 
 it('agrees with JSON.parse on random objects, however they are cut and escaped', () => {
-  const random = seededRandom(7);
+  const random = new Random(7);
   for (let round = 0; round < 1_000; round++) {
     const object = Object.fromEntries(
       Array.from({ length: 4 }, (_, index) => [
@@ -100,8 +101,9 @@ it('agrees with JSON.parse on random objects, however they are cut and escaped',
         randomValue(random),
       ]),
     );
-    const text =
-      random() < 0.5 ? JSON.stringify(object) : escapeAll(JSON.stringify(object, null, 1));
+    const text = random.chance(0.5)
+      ? JSON.stringify(object)
+      : escapeAll(JSON.stringify(object, null, 1));
     const expected = Object.entries(object).flatMap(([name, value]) =>
       typeof value === 'string' ? [[name.toWellFormed(), value.toWellFormed()]] : [],
     );
@@ -110,8 +112,8 @@ it('agrees with JSON.parse on random objects, however they are cut and escaped',
 });
 
 it('says the same of broken JSON for every split', () => {
-  const random = seededRandom(11);
-  const pick = () => '{{}}[]"":,\\\\u0041nax \n1'.charAt(Math.floor(random() * 24));
+  const random = new Random(11);
+  const pick = () => '{{}}[]"":,\\\\u0041nax \n1'.charAt(random.below(24));
   for (let round = 0; round < 1_500; round++) {
     const text = `{"a":"${Array.from({ length: 12 }, pick).join('')}`;
     const [whole, ...others] = [...splitsOf(text)].map(read);
@@ -136,15 +138,15 @@ const CHARACTERS = [
   ']',
 ];
 
-function randomText(random: () => number): string {
-  const pick = () => CHARACTERS[Math.floor(random() * CHARACTERS.length)];
-  return Array.from({ length: Math.floor(random() * 6) }, pick).join('');
+function randomText(random: Random): string {
+  const pick = () => CHARACTERS[random.below(CHARACTERS.length)];
+  return Array.from({ length: random.below(6) }, pick).join('');
 }
 
-function randomValue(random: () => number): unknown {
-  const kind = random();
+function randomValue(random: Random): unknown {
+  const kind = random.fraction();
   if (kind < 0.6) return randomText(random);
-  if (kind < 0.8) return [1.5, null, true][Math.floor(random() * 3)];
+  if (kind < 0.8) return [1.5, null, true][random.below(3)];
   const inner = [randomText(random), randomValue(random)];
   return kind < 0.9 ? inner : { [`k${randomText(random)}`]: inner };
 }

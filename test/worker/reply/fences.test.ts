@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { Random } from '../../../bench/fuzz/random.ts';
 import { FenceSegmenter, type SegmentEvent } from '../../../worker/reply/fences.ts';
 import { expectEqual } from '../../expect-equal.ts';
-import { seededRandom, splitsOf } from '../upstream/splits.ts';
+import { splitsOf } from '../upstream/splits.ts';
 
 /** A segment with its whole content: text has no language. */
 type Piece = readonly [language: string | null, content: string];
@@ -366,10 +367,10 @@ it.each(BREAKS)('what comes between %s', (_, stretches, pieces) => {
 });
 
 it('gives the same segments for every split of random Markdown', () => {
-  const random = seededRandom(20_261_120);
-  const pick = () => ATOMS[Math.floor(random() * ATOMS.length)];
+  const random = new Random(20_261_120);
+  const pick = () => ATOMS[random.below(ATOMS.length)];
   for (let round = 0; round < 1_500; round++) {
-    const markdown = Array.from({ length: 1 + Math.floor(random() * 14) }, pick).join('');
+    const markdown = Array.from({ length: 1 + random.below(14) }, pick).join('');
     const stretches = markdown.split('|');
     const [whole, ...others] = [...splitsOfStretches(stretches)].map(segment);
     // One look for all of them: an assertion for each would take most of the time.

@@ -20,15 +20,6 @@ export function* someSplitsOf<T extends Sliceable<T>>(stream: T): Generator<T[]>
   yield Array.from({ length: stream.length }, (_, at) => stream.slice(at, at + 1));
 }
 
-/** Numbers in [0, 1) that are the same in every run. */
-export function seededRandom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return state / 2 ** 32;
-  };
-}
-
 /** An event stream of these chunks; strings are put in as they are. */
 export function streamOf(...events: readonly (object | string)[]): string {
   return events

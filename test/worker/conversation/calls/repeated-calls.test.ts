@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { Random } from '../../../../bench/fuzz/random.ts';
 import { BUILT_IN } from '../../../../shared/tools/toolbox.ts';
 import type { ToolResult } from '../../../../shared/wire/tunnel.ts';
 import {
@@ -12,7 +13,6 @@ import { create, newAccount, untilStatus } from '../../agents/agents.ts';
 import { call, chat, scriptModel } from '../../api.ts';
 import { completed } from '../../openai/completing.ts';
 import { connectBridge, type ScriptedBridge } from '../../tunnel/scripted-bridge.ts';
-import { seededRandom } from '../../upstream/splits.ts';
 import { askHeld, askStreamed } from '../conversing.ts';
 import { holdModel, readFile, runCommand } from '../held-model.ts';
 import { taskCall } from '../subagents/tree.ts';
@@ -152,18 +152,18 @@ it('a call does not repeat others where the window has left a result out', () =>
 });
 
 it.each([1, 2, 3, 4, 5])('any log is judged as the rule says (seed %i)', (seed) => {
-  const random = seededRandom(seed);
-  const pick = <T>(from: readonly T[]): T => from[Math.floor(random() * from.length)] as T;
+  const random = new Random(seed);
+  const pick = <T>(from: readonly T[]): T => from[random.below(from.length)] as T;
   const kinds = [read, read, sameRead, other, edit('a'), command, todos, task, question, refused];
   const results = [SAME, SAME, SAME, SEEN, CHANGED, STOPPED];
   let found = 0;
   for (let log = 0; log < 2_000; log++) {
-    const some = random() < 0.5 ? kinds : [pick(kinds), pick(kinds)];
-    const turns = Array.from({ length: 1 + Math.floor(random() * 6) }, () =>
-      Array.from({ length: random() < 0.7 ? 1 : 2 }, () => giving(pick(some), pick(results))),
+    const some = random.chance(0.5) ? kinds : [pick(kinds), pick(kinds)];
+    const turns = Array.from({ length: 1 + random.below(6) }, () =>
+      Array.from({ length: random.chance(0.7) ? 1 : 2 }, () => giving(pick(some), pick(results))),
     );
-    const spokenAfter = random() < 0.2 ? [Math.floor(random() * 6)] : [];
-    const leftOutThrough = random() < 0.2 ? Math.floor(random() * 5) : 0;
+    const spokenAfter = random.chance(0.2) ? [random.below(6)] : [];
+    const leftOutThrough = random.chance(0.2) ? random.below(5) : 0;
     const wanted = byTheRule(turns, spokenAfter, leftOutThrough);
     expect(repeats(turns, { spokenAfter, leftOutThrough }), JSON.stringify(turns)).toEqual(wanted);
     if (wanted) found++;

@@ -1,5 +1,7 @@
 /** Random conversations that grow, and what holds for the window of each. */
+
 import { expect } from 'vitest';
+import { Random } from '../../../../../bench/fuzz/random.ts';
 import type { RuleFile } from '../../../../../shared/wire/rules.ts';
 import { digestOf } from '../../../../../worker/conversation/memory/window/digest.ts';
 import { WINDOW_LIMITS } from '../../../../../worker/conversation/memory/window/limits.ts';
@@ -41,7 +43,7 @@ export function growMany(seeds: number): void {
 
 /** Turn by turn, as the runner does it: planned before each request. */
 function grow(seed: number, seen: Record<'prune' | 'summarise' | 'over', number>): void {
-  const random = randomOf(seed);
+  const random = new RandomTalk(seed);
   const runs = manyRuns(random);
   const size = sizeOf({
     contextWindow: random.pick([1, 400, 4_000, 16_000, 64_000]),
@@ -72,7 +74,7 @@ function adopt(
   history: ModelHistory,
   plan: WindowPlan,
   size: ModelSize,
-  random: Random,
+  random: RandomTalk,
 ): NewWindow | null {
   if (plan.type === 'fits') return null;
   if (plan.type === 'prune') return plan.window;
@@ -169,7 +171,7 @@ function where(seed: number, runs: readonly MadeRun[]): string {
   return `seed ${seed}, run ${runs.length}, turn ${runs.at(-1)?.turns?.length}`;
 }
 
-function manyRuns(random: Random): MadeRun[] {
+function manyRuns(random: RandomTalk): MadeRun[] {
   return Array.from({ length: 1 + random.below(4) }, () => ({
     asked: random.below(5) === 0 ? random.parts() : random.text(random.pick([20, 300, 30_000])),
     earlier: Array.from({ length: 2 * random.below(3) }, () => random.text(500)),
@@ -180,7 +182,7 @@ function manyRuns(random: Random): MadeRun[] {
 }
 
 /** Rules that apply at once, or once a call names their file; some change from run to run. */
-function someRules(random: Random): RuleFile[] {
+function someRules(random: RandomTalk): RuleFile[] {
   const rule = (path: string, kind: RuleFile['kind']): RuleFile => ({
     path,
     kind,
@@ -195,7 +197,7 @@ function someRules(random: Random): RuleFile[] {
   ].filter(() => random.below(4) > 0);
 }
 
-function oneTurn(random: Random): MadeTurn {
+function oneTurn(random: RandomTalk): MadeTurn {
   const calls = Array.from({ length: random.below(4) }, () => oneCall(random));
   const steer = random.below(6) === 0 ? random.text(400) : undefined;
   const text = random.text(random.pick([1, 100, 3_000]));
@@ -203,7 +205,7 @@ function oneTurn(random: Random): MadeTurn {
   return { text, calls, promptTokens, ...(steer !== undefined && { steer }) };
 }
 
-function oneCall(random: Random): MadeCall {
+function oneCall(random: RandomTalk): MadeCall {
   const result = random.text(random.pick([10, 1_000, 20_000, 100_000]));
   const name = random.pick(['read_file', 'run_terminal_cmd', 'create_plan', 'none']);
   const target_file = random.pick(['a.ts', 'b.md']);
@@ -217,31 +219,14 @@ function oneCall(random: Random): MadeCall {
   return { name, arguments: args, result, ...(kind === 1 && { error: 'FAILED' }) };
 }
 
-type Random = ReturnType<typeof randomOf>;
-
-/** The same numbers for the same seed. */
-function randomOf(seed: number) {
-  let state = seed;
-  return { below, pick, text, parts };
-
-  function below(limit: number): number {
-    state = (state + 0x6d2b79f5) | 0;
-    const mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    const spread = mixed ^ (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed));
-    return ((spread ^ (spread >>> 14)) >>> 0) % limit;
+class RandomTalk extends Random {
+  text(maxChars: number): string {
+    const piece = this.pick(['word ', '<&>', '😀', 'line\n', '語', '"quoted" ']);
+    return `${this.below(1_000)} ${piece.repeat(Math.ceil(this.below(maxChars) / piece.length))}`;
   }
 
-  function pick<Item>(items: readonly Item[]): Item {
-    return items[below(items.length)] as Item;
-  }
-
-  function text(maxChars: number): string {
-    const piece = pick(['word ', '<&>', '😀', 'line\n', '語', '"quoted" ']);
-    return `${below(1_000)} ${piece.repeat(Math.ceil(below(maxChars) / piece.length))}`;
-  }
-
-  function parts() {
+  parts() {
     const image = { type: 'image_url' as const, image_url: { url: 'data:image/png;base64,AAAA' } };
-    return [{ type: 'text' as const, text: text(200) }, image, image];
+    return [{ type: 'text' as const, text: this.text(200) }, image, image];
   }
 }
