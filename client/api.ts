@@ -384,5 +384,19 @@ export interface Client {
   ): Promise<void>;
 }
 
-/** A client without the methods that take a device. */
-export type AppClient = Omit<Client, 'allowCall' | 'enrolDevice' | 'openPort'>;
+/** A method that only a person's own client has: it decides who is let into the account, or shows who was. */
+export type PersonMethod =
+  | 'createInvitation'
+  | 'listInvitations'
+  | 'revokeInvitation'
+  | 'listPasskeys'
+  | 'addPasskey'
+  | 'removePasskey'
+  | 'getLogin'
+  | 'decideLogin'
+  | 'listSessions'
+  | 'endSession'
+  | 'listRecords';
+
+/** What a page of an app needs: a client that signs nothing and lets nobody in. */
+export type AppClient = Omit<Client, 'allowCall' | 'enrolDevice' | 'openPort' | PersonMethod>;

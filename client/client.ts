@@ -15,8 +15,17 @@ import { signApproval, signPort } from './device.ts';
 import { newEnrolmentRequest } from './enrolment.ts';
 import { clientError } from './error.ts';
 import { follow } from './follow.ts';
-import { createSend, type RequestParts, readJson, readText, type Send } from './send.ts';
-import { type Guard, isAnswer, readAccountEvent, readEvent } from './shapes.ts';
+import { personMethods } from './person.ts';
+import {
+  createSend,
+  getter,
+  queryOf,
+  type RequestParts,
+  readJson,
+  readText,
+  type Send,
+} from './send.ts';
+import { isAnswer, readAccountEvent, readEvent } from './shapes.ts';
 import { Sockets } from './socket.ts';
 import { watch } from './watch.ts';
 
@@ -26,6 +35,7 @@ export function createClient(options: ClientOptions, clock: Clock = systemClock)
   const client = clientOf(options, send, clock);
   return {
     ...client,
+    ...personMethods(send),
     async openPort(bridgeId, processId, port, device, signal) {
       const body = { port, grant: await signPort(device, { bridgeId, processId, port }) };
       return await changePort(send, bridgeId, processId, body, signal);
@@ -43,7 +53,7 @@ export function createClient(options: ClientOptions, clock: Clock = systemClock)
   };
 }
 
-/** A client that signs nothing: all that the page of an app needs, in 1 KB less. */
+/** A client that signs nothing and lets nobody in: all that the page of an app needs, in 1.5 KB less. */
 export function createAppClient(options: ClientOptions, clock: Clock = systemClock): AppClient {
   return clientOf(options, createSend(options), clock);
 }
@@ -61,9 +71,7 @@ function clientOf({ url, openSocket }: ClientOptions, send: Send, clock: Clock):
     read: readEvent,
     isLast: endsResponse,
   });
-  async function get<T>(path: string, is: Guard<T>, parts: RequestParts): Promise<T> {
-    return await readJson(await send(path, parts), is, parts.signal);
-  }
+  const get = getter(send);
   async function* stream(path: string, request: object, options: SendOptions = {}): EventStream {
     const opened = await send(path, keyedParts({ ...request, stream: true }, options));
     const source = responseSource(idIn(opened, 'Response'));
@@ -158,28 +166,6 @@ function clientOf({ url, openSocket }: ClientOptions, send: Send, clock: Clock):
       const parts = { query: { format: 'markdown' }, signal };
       return await readText(await send(`conversations/${conversationId}/export`, parts), signal);
     },
-    createInvitation: (signal) =>
-      get('invitations', isAnswer.invitation, { method: 'POST', signal }),
-    listInvitations: (signal) => get('invitations', isAnswer.invitations, { signal }),
-    listPasskeys: (signal) => get('passkeys', isAnswer.passkeys, { signal }),
-    async addPasskey(body, signal) {
-      await send('passkeys', { method: 'POST', body, signal });
-    },
-    async removePasskey(credentialId, signal) {
-      await send(`passkeys/${credentialId}`, { method: 'DELETE', signal });
-    },
-    async revokeInvitation(invitationId, signal) {
-      await send(`invitations/${invitationId}`, { method: 'DELETE', signal });
-    },
-    getLogin: (code, signal) =>
-      get(`logins/${encodeURIComponent(code)}`, isAnswer.loginView, { signal }),
-    async decideLogin(code, body, signal) {
-      await send(`logins/${encodeURIComponent(code)}`, { method: 'POST', body, signal });
-    },
-    listSessions: (signal) => get('sessions', isAnswer.sessions, { signal }),
-    async endSession(sessionId, signal) {
-      await send(`sessions/${sessionId}`, { method: 'DELETE', signal });
-    },
     getPush: (signal) => get('push', isAnswer.push, { signal }),
     async setPush(body, signal) {
       await send('push', { method: 'PUT', body, signal });
@@ -187,8 +173,6 @@ function clientOf({ url, openSocket }: ClientOptions, send: Send, clock: Clock):
     async deletePush(signal) {
       await send('push', { method: 'DELETE', signal });
     },
-    listRecords: (wanted, signal) =>
-      get('records', isAnswer.records, { query: queryOf(wanted), signal }),
     createTicket: (body, signal) =>
       get('tickets', isAnswer.ticket, { method: 'POST', body, signal }),
     changePlan(conversationId, documentId, body, signal) {
@@ -247,12 +231,6 @@ async function changePort(
     isAnswer.process,
     signal,
   );
-}
-
-/** The query without its undefined fields. */
-function queryOf(wanted: Readonly<Record<string, unknown>> = {}): Record<string, string> {
-  const entries = Object.entries(wanted).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(entries.map(([name, value]) => [name, String(value)]));
 }
 
 function keyedParts(body: object, { signal, idempotencyKey }: KeyedOptions = {}): RequestParts {

@@ -152,3 +152,16 @@ async function refusalOf(
   const { code, message, details } = body.error;
   return new ClientError(code, message, { status, details, traceId });
 }
+
+/** Sends requests and reads their JSON answers. */
+export function getter(send: Send) {
+  return async function get<T>(path: string, is: Guard<T>, parts: RequestParts): Promise<T> {
+    return await readJson(await send(path, parts), is, parts.signal);
+  };
+}
+
+/** The query without its undefined fields. */
+export function queryOf(wanted: Readonly<Record<string, unknown>> = {}): Record<string, string> {
+  const entries = Object.entries(wanted).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(entries.map(([name, value]) => [name, String(value)]));
+}

@@ -21,18 +21,8 @@ import type {
   ModelList,
   ToolList,
 } from '../shared/api/listings.ts';
-import type { PasskeyList } from '../shared/api/passkeys.ts';
 import type { PushState } from '../shared/api/push.ts';
-import type { ActRecordList } from '../shared/api/records.ts';
-import type {
-  Invitation,
-  InvitationList,
-  Login,
-  LoginView,
-  NewSession,
-  SessionList,
-  SessionToken,
-} from '../shared/api/sessions.ts';
+import type { Login, NewSession, SessionToken } from '../shared/api/sessions.ts';
 import { eventOfNamed } from '../shared/api/sse.ts';
 import type { UsageList } from '../shared/api/usage.ts';
 import type {
@@ -184,45 +174,15 @@ export const isAnswer = {
   bridges: guard<BridgeList>({ items: [BRIDGE] }),
   rules: guard<RuleReports>({ rules: [{ name: 'string', state: 'string' }] }),
   plan: guard<Plan>({ documentId: 'string', version: 'number' }),
-  passkeys: guard<PasskeyList>({ items: [{ credentialId: 'string', name: 'string' }] }),
-  invitation: guard<Invitation>({
-    id: 'string',
-    secret: 'string',
-    link: 'string',
-    account: 'string',
-    expires: 'string',
-  }),
-  invitations: guard<InvitationList>({
-    items: [{ id: 'string', account: 'string', created: 'string', expires: 'string' }],
-  }),
   login: guard<Login>({
     secret: 'string',
     code: 'string',
     expires: 'string',
     intervalSeconds: 'number',
   }),
-  loginView: guard<LoginView>({
-    name: 'string',
-    kind: 'string',
-    key: { x: 'string', y: 'string' },
-    created: 'string',
-  }),
   newSession: guard<NewSession>({ session: 'string', account: 'string' }),
   sessionToken: guard<SessionToken>({ token: 'string', expires: 'string' }),
-  sessions: guard<SessionList>({
-    items: [
-      {
-        id: 'string',
-        name: 'string',
-        kind: 'string',
-        key: { x: 'string', y: 'string' },
-        lastUsed: 'string',
-        current: 'boolean',
-      },
-    ],
-  }),
   push: guard<PushState>({ publicKey: 'string' }),
-  records: guard<ActRecordList>({ items: [{ at: 'string', action: 'string', subject: 'string' }] }),
   agent: guard<Agent>({ ...AGENT, responseId: 'string' }),
   agents: guard<AgentList>({ items: [AGENT] }),
   deliveries: guard<WebhookDeliveries>({ items: [{}] }),

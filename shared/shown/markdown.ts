@@ -1,5 +1,5 @@
 /** Renders documents as one Markdown text, the form of an answer for OpenAI's clients. */
-import { factsOf } from '../wire/document-types.ts';
+import { factsOf, fenceInfoOf } from '../wire/document-types.ts';
 import type { Document, Metadata } from '../wire/documents.ts';
 import { Fence } from './fence.ts';
 
@@ -48,7 +48,7 @@ export class Rendering {
     const { voice } = factsOf(document.type);
     if (voice === null) return;
     const kind = voice === 'answer' ? 'content' : 'reasoning';
-    const info = infoOf(document);
+    const info = fenceInfoOf(document);
     const fence = info === null ? null : new Fence(info, known, lengthOf(document));
     this.#parts.set(document.id, { kind, fence, waiting: '', isBegun: false, isOpen: true });
   }
@@ -93,19 +93,8 @@ export class Rendering {
   }
 }
 
-/** The info string as the model wrote it; null for a document without a fence. */
-function infoOf({ type, metadata = {} }: RenderedDocument): string | null {
-  const { startLine, endLine, filePath, language } = metadata;
-  if (type === 'code_reference') return `${startLine}:${endLine}:${filePath}`;
-  if (type !== 'code_block') return null;
-  return language === UNNAMED ? '' : String(language);
-}
-
 /** Undefined for the usual length, and for a document of an older version. */
 function lengthOf({ metadata = {} }: RenderedDocument): number | undefined {
   const { fenceLength } = metadata;
   return typeof fenceLength === 'number' ? fenceLength : undefined;
 }
-
-/** The language of a fence without an info string. */
-const UNNAMED = 'plaintext';

@@ -214,7 +214,7 @@ export function newDocument(
     id,
     type,
     sequence,
-    content: factsOf(type).hasText ? '' : null,
+    content: factsOf(type).text && '',
     metadata: { ...start.metadata },
   };
 }

@@ -1,6 +1,7 @@
 /** One answer: its documents in order, with the messages that steered it, and what it took. */
 import { useState } from 'preact/hooks';
 import type { ChatResponse, Document, UserMessage } from '../../client/index.ts';
+import { factsOf, fenceInfoOf } from '../../shared/wire/document-types.ts';
 import { isOver } from '../../shared/wire/fold.ts';
 import { once, useLive } from '../live.ts';
 import { CopyButton } from '../parts/copy-button.tsx';
@@ -106,10 +107,12 @@ function Footer({
 
 /** The answer as its Markdown source. */
 function textOf(documents: readonly Document[]): string {
-  const parts = documents.map(({ type, content, metadata }) => {
-    if (content === null) return '';
-    const fence = `\`\`\`${type === 'code_block' ? (metadata['language'] ?? '') : ''}`;
-    return type === 'text' ? content : `${fence}\n${content}\n\`\`\``;
+  const parts = documents.flatMap((document) => {
+    const { content, type, metadata } = document;
+    if (!content || factsOf(type).voice !== 'answer') return [];
+    const info = fenceInfoOf(document);
+    const fence = '`'.repeat(Number(metadata['fenceLength'] ?? 3));
+    return info === null ? content : `${fence}${info}\n${content}\n${fence}`;
   });
-  return parts.filter((part) => part !== '').join('\n\n');
+  return parts.join('\n\n');
 }

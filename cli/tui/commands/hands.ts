@@ -1,4 +1,5 @@
 /** The commands about images, the clipboard, and leaving. */
+import { renderWords } from '../../../shared/shown/markdown.ts';
 import type { CommandDesk, SlashCommand } from './command.ts';
 
 export const HANDS: readonly SlashCommand[] = [
@@ -16,14 +17,7 @@ export const HANDS: readonly SlashCommand[] = [
 ];
 
 function copyAnswer(_: string, { session: { view }, copy, say }: CommandDesk): void {
-  const texts = view?.responses.toReversed().map(({ documents }) =>
-    documents
-      .filter(({ type }) => type === 'text' || type === 'code_block')
-      .map(({ type, content, metadata }) => {
-        return type === 'text' ? content : `\`\`\`${metadata['language']}\n${content}\n\`\`\``;
-      })
-      .join('\n\n'),
-  );
+  const texts = view?.responses.toReversed().map(({ documents }) => renderWords(documents).content);
   const text = texts?.find((each) => each !== '');
   if (text === undefined) return say('There is no answer to copy yet.');
   copy(text);

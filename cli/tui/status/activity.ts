@@ -5,7 +5,7 @@ import {
   visibleWidth,
   wrapTextWithAnsi,
 } from '@earendil-works/pi-tui';
-import type { ChatResponse, Document } from '../../../client/index.ts';
+import type { ChatResponse, Document, DocumentType } from '../../../client/index.ts';
 import { waitSentence } from '../../../shared/shown/waits.ts';
 import { printableLine } from '../../../shared/text/plain-sight.ts';
 import { SECOND } from '../../../shared/units.ts';
@@ -75,11 +75,14 @@ function workOf({ status, documents, model, metadata }: ChatResponse, nowMs: num
   if (status === 'waiting') return 'Waiting for you';
   if (metadata.wait) return waitSentence(metadata.wait, nowMs);
   const last = documents.at(-1);
+  // A document of a later version has no row.
   return (last && WORK[last.type]?.(last)) ?? `Asking ${model}`;
 }
 
-const WORK: Readonly<Partial<Record<string, (document: Document) => string | undefined>>> = {
+/** What is being done while the document is the last one; undefined once that is finished. */
+const WORK: Readonly<Record<DocumentType, (document: Document) => string | undefined>> = {
   text: () => 'Writing',
+  code_reference: () => 'Writing',
   code_block: () => 'Writing',
   plan: () => 'Planning',
   reasoning: () => 'Thinking',
@@ -90,6 +93,9 @@ const WORK: Readonly<Partial<Record<string, (document: Document) => string | und
       : undefined,
   tool_call: ({ metadata }) =>
     metadata['result'] === undefined ? `Running ${line(metadata['toolName'])}` : undefined,
+  clarification: () => undefined,
+  error: () => undefined,
+  todo_update: () => undefined,
 };
 
 function line(value: unknown): string {

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import type { CommandDesk } from '../../../cli/tui/commands/command.ts';
 import { runCommand } from '../../../cli/tui/commands/commands.ts';
 import { BRIDGE_ID, CONVERSATION_ID, RESPONSE_ID } from '../../client/sample-tape.ts';
 import { newDevice } from '../chat/scripted-chat.ts';
@@ -207,4 +208,24 @@ it('shows what an agent has changed below its title', async () => {
   api.answers.set(`GET agents/${CONVERSATION_ID}`, agent);
   await runCommand('/agents', desk());
   expect(said).toEqual(['Fix it: completed\n\nFixed.']);
+});
+
+it('copies the last answer as Markdown, with the code that it quotes and its plan', async () => {
+  const { desk } = await openWriter();
+  const place = { filePath: 'a.ts', startLine: 1, endLine: 2, language: 'typescript' };
+  const documents = [
+    ['text', 'It is here:', {}],
+    ['code_reference', 'let a;', place],
+    ['tool_call', null, { toolName: 'read_file' }],
+    ['error', 'The model is away.', {}],
+    ['plan', '# Plan', {}],
+  ].map(([type, content, metadata], at) => ({ id: `doc_${at}`, type, content, metadata }));
+  const session = { view: { responses: [{ documents }, { documents: [] }] } };
+  const copied: string[] = [];
+  await runCommand('/copy', {
+    ...desk(),
+    session: session as unknown as CommandDesk['session'],
+    copy: (text) => void copied.push(text),
+  });
+  expect(copied).toEqual(['It is here:\n\n```1:2:a.ts\nlet a;\n```\n\n# Plan']);
 });
