@@ -35,7 +35,7 @@ interface OpenAi extends Api {
 /** Has no key but the one that an entry names. */
 interface OtherProvider extends Api {
   readonly settings: null;
-  /** The usual name of the key, for hints and for the choice of a model at the first start. */
+  /** The usual name of the key, for hints. The first start offers the providers of `cli/config/providers.ts`. */
   readonly keyName: string;
   readonly exampleModel: string;
 }

@@ -51,7 +51,10 @@ export interface ToolFacts {
   readonly changesContent: boolean;
   /** Whether its result lists paths of its own. It leaves out those that rules hold, with a note. */
   readonly listsPaths: boolean;
-  /** Names of the tools whose rules that forbid or ask also hold this one, and not the other way round. */
+  /**
+   * Names of the tools whose rules that forbid or ask also hold this one, and not the other way round: `read_file` for a
+   * tool that shows what is in files, `list_dir` for one that shows which there are.
+   */
   readonly heldWith: readonly string[];
   /** Names of tools that do together what this one does, one for each subject. It is judged as they are, too. */
   readonly parts?: readonly string[];

@@ -49,6 +49,18 @@ it.for(
   }
 });
 
+it.for(
+  EVERY_TOOL.filter(
+    ({ executor, effect, reaches }) =>
+      executor === 'bridge' && effect === 'read' && reaches === undefined,
+  ),
+)('a rule that forbids to read files, or to list them, holds $name', (tool) => {
+  const held = ['read_file', 'list_dir'].filter(
+    (name) => decisionOn(tool, { tool: name, decision: 'deny' }) === 'deny',
+  );
+  expect(held).not.toEqual([]);
+});
+
 it.for(EVERY_TOOL)('a rule that allows any other tool leaves $name as it is', (tool) => {
   const usual = decisionOn(tool);
   for (const { name } of EVERY_TOOL.filter((other) => other.name !== tool.name)) {

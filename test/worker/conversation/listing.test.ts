@@ -2,8 +2,10 @@ import { env, evictDurableObject, runInDurableObject } from 'cloudflare:test';
 import { expect, it, vi } from 'vitest';
 import { ConversationInfo, type ConversationList } from '../../../shared/api/conversations.ts';
 import { Account } from '../../../worker/account/object.ts';
+import { MIGRATIONS } from '../../../worker/conversation/store/schema.ts';
 import { ask, call, chat, errorOf, scriptModel } from '../api.ts';
 import { SseReader } from '../follow/sse-reader.ts';
+import { olderTables } from '../older-tables.ts';
 import {
   askStreamed,
   cancel,
@@ -186,26 +188,9 @@ it('a conversation of the version before has a title, and can be changed and ans
   scriptModel(() => ({ text: 'hi' }));
   const { conversationId } = await chat('from before\nmore', { account });
   const stub = conversationObject(conversationId);
+  const makeOlder = await olderTables(MIGRATIONS, 1);
   await runInDurableObject(stub, (_, { storage: { sql } }) => {
-    for (const column of [
-      'title',
-      'archived',
-      'ephemeral',
-      'agent',
-      'agent_status',
-      'agent_told',
-      'title_attempts',
-      'parent',
-      'agent_closing',
-      'delete_after',
-      'deleted',
-    ]) {
-      sql.exec(`alter table conversation drop column ${column}`);
-    }
-    for (const table of ['steers', 'windows', 'offers', 'deliveries'])
-      sql.exec(`drop table ${table}`);
-    sql.exec('alter table runs drop column first_turn');
-    sql.exec('update schema_version set version = 1');
+    makeOlder(sql);
   });
   await evictDurableObject(stub);
   expect(await readView(conversationId, { account })).toMatchObject({

@@ -1,10 +1,12 @@
 /** A question that was stored before questions had a nonce. */
+
 import { evictDurableObject, runInDurableObject } from 'cloudflare:test';
 import { expect, it, vi } from 'vitest';
 import type { TapeEvent } from '../../../shared/wire/events.ts';
 import { MIGRATIONS } from '../../../worker/conversation/store/schema.ts';
 import { call } from '../api.ts';
 import { QUICK_REFUSALS, quicken } from '../follow/watching.ts';
+import { olderTables } from '../older-tables.ts';
 import { connectBridge, NONCE, openBridge } from '../tunnel/scripted-bridge.ts';
 import { askStreamed, conversationObject, readResponse } from './conversing.ts';
 import { holdModel, runCommand } from './held-model.ts';
@@ -74,6 +76,7 @@ it.each([
 
   /** As the version before has stored it. */
   async function toOlderForm(): Promise<TapeEvent[]> {
+    const makeOlder = await olderTables(MIGRATIONS, WITH_NONCES - 1);
     await runInDurableObject(stub, (_object, { storage: { sql } }) => {
       for (const row of sql
         .exec<{ position: number; body: string }>('select position, body from tape')
@@ -87,14 +90,7 @@ it.each([
         const older = JSON.stringify(events);
         sql.exec('update tape set body = ? where position = ?', older, row.position);
       }
-      for (const table of ['offers', 'deliveries']) sql.exec(`drop table ${table}`);
-      for (const column of [
-        ...['agent_status', 'agent_told', 'title_attempts', 'agent', 'parent', 'agent_closing'],
-        ...['delete_after', 'deleted'],
-      ]) {
-        sql.exec(`alter table conversation drop column ${column}`);
-      }
-      sql.exec('update schema_version set version = ?', WITH_NONCES - 1);
+      makeOlder(sql);
     });
     expect(MIGRATIONS.length).toBeGreaterThanOrEqual(WITH_NONCES);
     return await tapeOf();

@@ -7,8 +7,10 @@ import {
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { ApprovalList } from '../../../shared/api/listings.ts';
 import { Account } from '../../../worker/account/object.ts';
+import { MIGRATIONS } from '../../../worker/account/statements.ts';
 import type { ScriptedCall } from '../../far-ends/reply-script.ts';
 import { ask, call } from '../api.ts';
+import { olderTables } from '../older-tables.ts';
 import { connectBridge } from '../tunnel/scripted-bridge.ts';
 import { askHeld, askStreamed, cancel, conversationObject, newAccount } from './conversing.ts';
 import { holdModel, runCommand } from './held-model.ts';
@@ -152,19 +154,8 @@ it('an account of a version without marks lists an open question, and marks no o
   started.push(other.conversationId);
   (await model.next()).answer({ text: 'Hi.' });
   await reader.toEnd();
-  await runInDurableObject(accountObject(), (_, { storage: { sql } }) => {
-    sql.exec('drop table settings');
-    for (const column of ['delete_after', 'running', 'subagents'])
-      sql.exec(`alter table conversations drop column ${column}`);
-    sql.exec('drop table waiting');
-    sql.exec('drop table changes');
-    sql.exec('drop table sessions');
-    sql.exec('drop table ending');
-    sql.exec('drop table records');
-    sql.exec('drop table standing');
-    sql.exec('alter table bridges drop column connected');
-    sql.exec('update schema_version set version = 5');
-  });
+  const makeOlder = await olderTables(MIGRATIONS, 5);
+  await runInDurableObject(accountObject(), (_, { storage: { sql } }) => makeOlder(sql));
   await abortAllDurableObjects();
   expect((await list()).questions).toMatchObject([{ conversationId, questions: ASKED }]);
   await vi.waitFor(async () => expect(await marked()).toEqual([conversationId]));

@@ -11,6 +11,7 @@ import type { RunStore } from '../../../../worker/conversation/store/run-stateme
 import { MIGRATIONS } from '../../../../worker/conversation/store/schema.ts';
 import { ConversationStore } from '../../../../worker/conversation/store/statements.ts';
 import { migrate } from '../../../../worker/storage/migrations.ts';
+import { olderTables } from '../../older-tables.ts';
 
 it('finds every run as it ended, and reads only what has not ended', async () => {
   await onLog((log, reopen) => {
@@ -222,18 +223,7 @@ it('takes over what a version stored that did not note where turns begin', async
       answer(log, 2, 0);
       answer(log, 3, 2);
     },
-    (sql) => {
-      sql.exec('alter table runs drop column first_turn');
-      sql.exec('drop table windows');
-      for (const table of ['offers', 'deliveries']) sql.exec(`drop table ${table}`);
-      for (const column of [
-        ...['agent_status', 'agent_told', 'title_attempts', 'agent', 'parent', 'agent_closing'],
-        ...['delete_after', 'deleted'],
-      ]) {
-        sql.exec(`alter table conversation drop column ${column}`);
-      }
-      sql.exec('update schema_version set version = 3');
-    },
+    await olderTables(MIGRATIONS, 3),
     (log, runs) => {
       expect([...log.back()].map(({ last }) => last)).toEqual([30, 20, 10]);
       expect(readHistory(runs, 3, BUILT_IN).sent.map(({ turns }) => turns.length)).toEqual([
