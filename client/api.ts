@@ -384,7 +384,7 @@ export interface Client {
   ): Promise<void>;
 }
 
-/** A method that only a person's own client has: it decides who is let into the account, or shows who was. */
+/** A method that only the client of a person has: invitations, logins, passkeys, sessions and records of an account. */
 export type PersonMethod =
   | 'createInvitation'
   | 'listInvitations'
@@ -398,5 +398,5 @@ export type PersonMethod =
   | 'endSession'
   | 'listRecords';
 
-/** What a page of an app needs: a client that signs nothing and lets nobody in. */
+/** The client of an app's page: without a person's own methods, and without those that sign with a device's key. */
 export type AppClient = Omit<Client, 'allowCall' | 'enrolDevice' | 'openPort' | PersonMethod>;

@@ -1,4 +1,4 @@
-/** The requests about who is let into an account: they are a person's own, not an app's. */
+/** A person's own requests, which no app makes: invitations, logins, passkeys, sessions and records of the account. */
 import type { PasskeyList } from '../shared/api/passkeys.ts';
 import type { ActRecordList } from '../shared/api/records.ts';
 import type { Invitation, InvitationList, LoginView, SessionList } from '../shared/api/sessions.ts';

@@ -31,17 +31,18 @@ const IN_PROJECT = 'PATH="$PWD/node_modules/.bin:$PWD/.venv/bin:$PATH"';
 
 /**
  * TypeScript 7 is a server itself. Its script in npm's package starts the program, and would stay beside it. A project
- * with an older TypeScript is checked by that one where a server for it is there.
+ * with an older TypeScript is checked by that one where a server for it is there, else by the owner's TypeScript 7.
  */
-const TYPESCRIPT = `${IN_PROJECT}
-for t in node_modules/@typescript/typescript-*/lib/tsc; do
+const TYPESCRIPT = `for t in node_modules/@typescript/typescript-*/lib/tsc; do
 [ -x "$t" ] && exec "$t" --lsp --stdio
 done
+owners=$(command -v tsc)
+${IN_PROJECT}
 older() {
 ${['typescript-language-server --stdio', 'vtsls --stdio'].map(startOf).join('\n')}
 }
 [ -e node_modules/typescript/lib/tsserver.js ] && older
-case "$(command -v tsc >/dev/null && tsc --version)" in "Version "[7-9]*) exec tsc --lsp --stdio;; esac
+case "$([ -n "$owners" ] && "$owners" --version)" in "Version "[7-9]*) exec "$owners" --lsp --stdio;; esac
 older
 exit 127`;
 

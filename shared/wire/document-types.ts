@@ -5,7 +5,7 @@ interface DocumentFacts {
   readonly text: 'prose' | 'code' | 'reference' | null;
   /** Which text of the answer its text belongs to: what the agent says, its reasoning, or neither. */
   readonly voice: 'answer' | 'reasoning' | null;
-  /** For the document of a tool's call: fields of the metadata, of which a finished document has one. Else null. */
+  /** Fields of the metadata of a tool call's document: a finished one has one of them. Null for other documents. */
   readonly finishedBy: readonly string[] | null;
 }
 

@@ -19,7 +19,7 @@ export async function olderTables(
   };
 }
 
-interface Named {
+interface SchemaItem {
   readonly type: 'table' | 'index';
   readonly name: string;
   /** Empty for an index. */
@@ -27,7 +27,7 @@ interface Named {
 }
 
 /** In an object that is used for nothing else. */
-async function schemaAt(migrations: readonly string[]): Promise<Named[]> {
+async function schemaAt(migrations: readonly string[]): Promise<SchemaItem[]> {
   const scratch = env.CONVERSATIONS.get(env.CONVERSATIONS.newUniqueId());
   return await runInDurableObject(scratch, async (_, { storage }) => {
     migrate(storage.sql, migrations);
@@ -37,9 +37,9 @@ async function schemaAt(migrations: readonly string[]): Promise<Named[]> {
   });
 }
 
-function schemaOf(sql: SqlStorage): Named[] {
+function schemaOf(sql: SqlStorage): SchemaItem[] {
   return sql
-    .exec<{ type: Named['type']; name: string }>(
+    .exec<{ type: SchemaItem['type']; name: string }>(
       `select type, name from sqlite_master where type in ('index', 'table')
        and name not like 'sqlite_%' and name not like '_cf_%' order by type`,
     )

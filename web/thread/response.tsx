@@ -105,7 +105,7 @@ function Footer({
   );
 }
 
-/** The answer as its Markdown source. */
+/** The answer as its Markdown source. `renderWords`, which also takes growing text, is 0.6 KB more for the element. */
 function textOf(documents: readonly Document[]): string {
   const parts = documents.flatMap((document) => {
     const { content, type, metadata } = document;

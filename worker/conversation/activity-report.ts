@@ -29,7 +29,7 @@ const BEGINNING_MS = 300;
 
 const PARTS = ['asks', 'isRunning', 'hasSubagents'] as const;
 
-/** What tells one activity from another; null while it is not known. */
+/** The parts by which two activities differ; null while unknown. */
 type KnownActivity = { readonly [Part in (typeof PARTS)[number]]: Activity[Part] | null };
 
 /**
@@ -86,7 +86,7 @@ export class ActivityReport {
     });
   }
 
-  /** The request that began the response stays until then: workerd lets no other than a request ask the account. */
+  /** Holds the request that began the response until then: without a request, workerd refuses to call the account. */
   #wait(): void {
     const { promise, resolve } = Promise.withResolvers<void>();
     const timer = setTimeout(() => this.#send(), BEGINNING_MS);

@@ -4,13 +4,12 @@ import { join, resolve } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { confinedServers } from '../../../bridge/diagnostics/confined.ts';
 import { createCatalogue } from '../../../bridge/tools/catalogue.ts';
-import type { ToolContext } from '../../../bridge/tools/executor.ts';
-import { ReadLedger } from '../../../bridge/tools/ledger.ts';
 import { Workspace } from '../../../bridge/workspace/workspace.ts';
 import { freshWorkspace } from '../sandbox/sandboxed-workspace.ts';
-import { carryOut } from '../tools/temporary-workspace.ts';
+import { carryOut, contextIn } from '../tools/temporary-workspace.ts';
 
-const MODULES = resolve(import.meta.dirname, '../../../node_modules');
+/** Those of this clone. */
+export const MODULES = resolve(import.meta.dirname, '../../../node_modules');
 
 export const STRICT_PROJECT = {
   'tsconfig.json':
@@ -31,18 +30,7 @@ export async function lintedWorkspace(files: Readonly<Record<string, string>>, o
   onTestFinished(() => servers.end());
   const workspace = await Workspace.open(root);
   const tools = createCatalogue([], servers);
-  const context: ToolContext = {
-    workspace,
-    places: [await workspace.resolve('.', 'read')],
-    ledger: new ReadLedger(),
-    mayRepeat: false,
-    elicit: async () => ({ decision: 'expired' }),
-    signal: new AbortController().signal,
-    callId: 'call_test',
-    conversationId: 'conv_test',
-    isReviewed: false,
-    onOutput: () => {},
-  };
+  const context = await contextIn(workspace);
   const callOf =
     (catalogue: typeof tools) => async (tool: string, args: Record<string, unknown>) => {
       const found = catalogue.get(tool);

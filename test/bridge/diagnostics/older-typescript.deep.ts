@@ -1,6 +1,6 @@
 /** TypeScript before version 7 is asked through its language servers, and does not report by itself. */
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { Random } from '../../../bench/fuzz/random.ts';
 import {
   type ForeignPackages,
@@ -8,7 +8,7 @@ import {
   NO_REGISTRY,
 } from '../../interop/foreign-packages.ts';
 import { NO_BUBBLEWRAP } from '../sandbox/sandboxed-workspace.ts';
-import { lintedWorkspace, STRICT_PROJECT } from './linted-workspace.ts';
+import { lintedWorkspace, MODULES, STRICT_PROJECT } from './linted-workspace.ts';
 
 const skipped = NO_BUBBLEWRAP ?? NO_REGISTRY;
 
@@ -63,3 +63,14 @@ describe.skipIf(skipped).each([
     }
   });
 });
+
+it.skipIf(skipped)(
+  'a project of TypeScript 5 without a server is checked by the owner’s TypeScript 7',
+  async () => {
+    vi.stubEnv('PATH', `${join(MODULES, '.bin')}:${process.env['PATH']}`);
+    await using installed = await installPackages(['typescript@5.9.3']);
+    const files = { ...STRICT_PROJECT, 'a.ts': "export const a: number = 'x';\n" };
+    const place = await lintedWorkspace(files, join(installed.folder, 'node_modules'));
+    expect((await place.warm('a.ts')).data).toMatch(/typescript-go 7.*\n.*not assignable/);
+  },
+);

@@ -46,18 +46,7 @@ export async function temporaryWorkspace(
   await mkdir(root);
   for (const [name, content] of Object.entries(files)) await put(name, content);
   const workspace = await Workspace.open(root);
-  const context: ToolContext = {
-    workspace,
-    places: [await workspace.resolve('.', 'read')],
-    ledger: new ReadLedger(),
-    mayRepeat: false,
-    elicit: async () => ({ decision: 'expired' }),
-    signal: new AbortController().signal,
-    callId: 'call_test',
-    conversationId: 'conv_test',
-    isReviewed: false,
-    onOutput: () => {},
-  };
+  const context = await contextIn(workspace);
   const call: TemporaryWorkspace['call'] = (tool, args, changes = {}) => {
     const found = FILE_TOOLS.get(tool);
     if (found === undefined) throw new Error(`no tool ${tool}`);
@@ -105,4 +94,20 @@ export async function temporaryFolder(): Promise<string> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'drawbridge-test-')));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
   return folder;
+}
+
+/** Of a call that nobody is asked about. */
+export async function contextIn(workspace: Workspace): Promise<ToolContext> {
+  return {
+    workspace,
+    places: [await workspace.resolve('.', 'read')],
+    ledger: new ReadLedger(),
+    mayRepeat: false,
+    elicit: async () => ({ decision: 'expired' }),
+    signal: new AbortController().signal,
+    callId: 'call_test',
+    conversationId: 'conv_test',
+    isReviewed: false,
+    onOutput: () => {},
+  };
 }

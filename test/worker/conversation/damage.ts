@@ -1,6 +1,6 @@
 /** Conversations whose rows are damaged, and all that can be done with them nevertheless. */
 import { abortAllDurableObjects, runInDurableObject } from 'cloudflare:test';
-import { describe, expect, it, vi } from 'vitest';
+import { expect, vi } from 'vitest';
 import { ConversationExport, type ConversationList } from '../../../shared/api/conversations.ts';
 import { ChatResponse } from '../../../shared/wire/documents.ts';
 import { call, chat, scriptModel } from '../api.ts';
@@ -11,7 +11,7 @@ import { conversationObject, readView } from './conversing.ts';
 export const DEEP = `${'{"a":'.repeat(20_000)}1${'}'.repeat(20_000)}`;
 
 /** What becomes of a row's JSON. */
-const DAMAGES: Readonly<Record<string, string>> = {
+export const DAMAGES: Readonly<Record<string, string>> = {
   'no JSON': '{"type": "mess',
   'no text at all': '',
   null: 'null',
@@ -34,71 +34,6 @@ export const COLUMNS: readonly (readonly [table: string, column: string])[] = [
   ['steers', 'body'],
   ['windows', 'body'],
 ];
-
-/** Defines the tests of each damage at each place. */
-export function testDamages(): void {
-  describe.each(COLUMNS.map(([table, column]) => ({ table, column })))(
-    'a conversation whose $table.$column is damaged',
-    ({ table, column }) => {
-      it.each(Object.entries(DAMAGES))('everywhere, as %s, can be used', async (_, damage) => {
-        const written = await writeConversation();
-        await change(written, `update ${table} set ${column} = ?`, damage);
-        await expectUsable(written);
-      });
-
-      it('in one place shows the rest', async () => {
-        for (const row of await rowsOf(table)) {
-          const written = await writeConversation();
-          await change(
-            written,
-            `update ${table} set ${column} = 'x' where rowid_of = (select rowid_of from ${table} limit 1 offset ${row})`,
-          );
-          await expectUsable(written, { keeps: 1 });
-        }
-      });
-
-      it('and of which a row is gone shows the rest', async () => {
-        for (const row of await rowsOf(table)) {
-          const written = await writeConversation();
-          await change(
-            written,
-            `delete from ${table} where rowid_of = (select rowid_of from ${table} limit 1 offset ${row})`,
-          );
-          await expectUsable(written, { keeps: 1 });
-        }
-      });
-    },
-  );
-
-  it.each(RUNS)('a run with %s leaves its conversation usable', async (values) => {
-    for (const ordinal of [1, 2, 3]) {
-      const written = await writeConversation();
-      await change(written, `update runs set ${values} where ordinal = ${ordinal}`);
-      if (values.startsWith("status = 'queued'")) await settle(written);
-      await expectUsable(written);
-    }
-  });
-}
-
-/** What becomes of a run's other columns. */
-const RUNS: readonly string[] = [
-  "status = 'odd'",
-  "status = 'running', last = null",
-  "status = 'queued', started = null, last = null",
-  'first = 9007199254740991',
-  'started = 9007199254740991',
-  'last = 9007199254740991',
-  'first_turn = 9007199254740991',
-  'first_turn = null',
-  "first = 'x', started = 'y', last = 'z'",
-];
-
-/** The rows to be damaged, at least one. */
-async function rowsOf(table: string): Promise<number[]> {
-  const count = await countRows(await writeConversation(), table);
-  expect(count).toBeGreaterThan(0);
-  return Array.from({ length: count }, (_, row) => row);
-}
 
 /** A conversation, and whose it is. */
 export interface Written {
@@ -169,7 +104,7 @@ export async function change(
   await abortAllDurableObjects();
 }
 
-async function countRows({ conversationId }: Written, table: string): Promise<number> {
+export async function countRows({ conversationId }: Written, table: string): Promise<number> {
   return await runInDurableObject(
     conversationObject(conversationId),
     (_, { storage: { sql } }) =>
@@ -178,7 +113,7 @@ async function countRows({ conversationId }: Written, table: string): Promise<nu
 }
 
 /** Looking at a conversation wakes what the damage has left running. */
-async function settle({ account, conversationId }: Written): Promise<void> {
+export async function settle({ account, conversationId }: Written): Promise<void> {
   await vi.waitFor(
     async () => {
       const { responses } = await readView(conversationId, { account });

@@ -1,5 +1,5 @@
 import { runDurableObjectAlarm } from 'cloudflare:test';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { ask, call } from '../api.ts';
 import { SseReader } from '../follow/sse-reader.ts';
 import { connectBridge } from '../tunnel/scripted-bridge.ts';
@@ -14,15 +14,70 @@ import {
 import {
   COLUMNS,
   change,
+  countRows,
+  DAMAGES,
   DEEP,
   expectUsable,
-  testDamages,
+  settle,
   textsOf,
   writeConversation,
 } from './damage.ts';
 import { runCommand, textFrame } from './held-model.ts';
 
-testDamages();
+/** What becomes of a run's other columns. */
+const RUNS: readonly string[] = [
+  "status = 'odd'",
+  "status = 'running', last = null",
+  "status = 'queued', started = null, last = null",
+  'first = 9007199254740991',
+  'started = 9007199254740991',
+  'last = 9007199254740991',
+  'first_turn = 9007199254740991',
+  'first_turn = null',
+  "first = 'x', started = 'y', last = 'z'",
+];
+
+describe.each(COLUMNS.map(([table, column]) => ({ table, column })))(
+  'a conversation whose $table.$column is damaged',
+  ({ table, column }) => {
+    it.each(Object.entries(DAMAGES))('everywhere, as %s, can be used', async (_, damage) => {
+      const written = await writeConversation();
+      await change(written, `update ${table} set ${column} = ?`, damage);
+      await expectUsable(written);
+    });
+
+    it('in one place shows the rest', async () => {
+      for (const row of await rowsOf(table)) {
+        const written = await writeConversation();
+        await change(
+          written,
+          `update ${table} set ${column} = 'x' where rowid_of = (select rowid_of from ${table} limit 1 offset ${row})`,
+        );
+        await expectUsable(written, { keeps: 1 });
+      }
+    });
+
+    it('and of which a row is gone shows the rest', async () => {
+      for (const row of await rowsOf(table)) {
+        const written = await writeConversation();
+        await change(
+          written,
+          `delete from ${table} where rowid_of = (select rowid_of from ${table} limit 1 offset ${row})`,
+        );
+        await expectUsable(written, { keeps: 1 });
+      }
+    });
+  },
+);
+
+it.each(RUNS)('a run with %s leaves its conversation usable', async (values) => {
+  for (const ordinal of [1, 2, 3]) {
+    const written = await writeConversation();
+    await change(written, `update runs set ${values} where ordinal = ${ordinal}`);
+    if (values.startsWith("status = 'queued'")) await settle(written);
+    await expectUsable(written);
+  }
+});
 
 it.each(["created = 'never'", "title = x'00ff'", "archived = 'x'", 'bridge = 7'])(
   'a conversation with %s can be used',
@@ -144,4 +199,11 @@ async function expectNoAlarmLoop(conversationId: string): Promise<void> {
   const stub = conversationObject(conversationId);
   for (let fired = 0; fired < 3; fired++) await runDurableObjectAlarm(stub);
   expect(await alarmOf(conversationId)).toBe(null);
+}
+
+/** The rows to be damaged, at least one. */
+async function rowsOf(table: string): Promise<number[]> {
+  const count = await countRows(await writeConversation(), table);
+  expect(count).toBeGreaterThan(0);
+  return Array.from({ length: count }, (_, row) => row);
 }
