@@ -39,8 +39,15 @@ export const SANDBOX_LIMITS = {
   baseAttempts: 4,
   /** Milliseconds until a base is ready: it takes 20 to 250 ms on an idle machine. */
   baseMs: 10_000,
-  /** Conversations whose commands share a network at a time, each for one descriptor: those of a day. */
-  maxNetworks: 64,
+  /**
+   * Conversations whose commands share namespaces at a time, each for two processes that wait (2 MB) and some
+   * descriptors: those of a day.
+   */
+  maxConversations: 64,
+  /** Milliseconds between two looks at whether the processes of an ended command have gone. */
+  endPollMs: 1,
+  /** Looks that find none of them while other processes come and go, after which there are none. */
+  unsureLooks: 20,
   /** Milliseconds until a network has a door: a Node starts for it, in 50 ms on an idle machine. */
   doorMs: 15_000,
   /** The same for a port that a person opens: their client waits 8 s for the answer. */

@@ -20,10 +20,30 @@ export interface Launch {
    */
   readonly hasPidNamespace: boolean;
   /**
+   * Instead of a PID namespace of its own, one that the command shares with others. It begins when it is allowed to, on
+   * the descriptor behind the report: see {@link startDescriptor}.
+   */
+  readonly shared?: SharedProcesses | undefined;
+  /**
    * The variables of the shell's start, where it reports its end on the last descriptor of all: see {@link
    * shellDescriptor}.
    */
   readonly shellBegins?: Readonly<Record<string, string>> | undefined;
+}
+
+/** A PID namespace in which several commands run. */
+export interface SharedProcesses {
+  /**
+   * Takes hold of the processes of a command by the number inside of its first one, which has not begun. Undefined where
+   * that has gone.
+   */
+  readonly hold: (first: number) => HeldProcesses | undefined;
+}
+
+/** All processes of one command, whatever they do to leave it. */
+export interface HeldProcesses {
+  /** Kills what is left, and resolves when it has gone or the system lets nobody end it. To be called once, at the end. */
+  readonly end: () => Promise<void>;
 }
 
 /** Where bubblewrap reports its first process, if the launch has so many inputs and descriptors. */
@@ -31,9 +51,24 @@ export function reportDescriptor(others: number): number {
   return FIRST_INPUT + others;
 }
 
+/** Where a program that shares a PID namespace waits for a line before it begins. */
+export function startDescriptor(others: number): number {
+  return reportDescriptor(others) + 1;
+}
+
+/** What stands between a program and the processes of its command. */
+export interface PidNamespaceUse {
+  readonly hasPidNamespace: boolean;
+  /** Then a program that joins the namespace stands before the sandbox. */
+  readonly isShared?: boolean;
+}
+
 /** Where the command's shell reports its end. */
-export function shellDescriptor(others: number, { hasPidNamespace }: { hasPidNamespace: boolean }) {
-  return FIRST_INPUT + others + (hasPidNamespace ? 1 : 0);
+export function shellDescriptor(
+  others: number,
+  { hasPidNamespace, isShared = false }: PidNamespaceUse,
+): number {
+  return FIRST_INPUT + others + (hasPidNamespace ? 1 : 0) + (isShared ? 1 : 0);
 }
 
 /** The descriptor of a launch's first input. The other inputs and descriptors follow. */

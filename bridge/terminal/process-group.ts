@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { COMMAND_LIMITS } from '../../shared/limits.ts';
+import type { PidNamespaceUse } from './launch.ts';
 import { TERMINAL_LIMITS } from './limits.ts';
 
 /**
@@ -11,12 +12,9 @@ import { TERMINAL_LIMITS } from './limits.ts';
  * A sandbox dies of SIGTERM together with its PID namespace, so the command inside would get no SIGTERM. With
  * `hasPidNamespace`, SIGTERM goes to the group inside and SIGKILL to the sandbox.
  */
-export async function endProcessGroup(
-  leader: number,
-  { hasPidNamespace }: { hasPidNamespace: boolean },
-): Promise<void> {
+export async function endProcessGroup(leader: number, use: PidNamespaceUse): Promise<void> {
   if (!isAlive(leader)) return;
-  askToEnd(leader, hasPidNamespace);
+  askToEnd(leader, use);
   const { groupPollMs } = TERMINAL_LIMITS;
   if (await endsInTime(() => isAlive(leader), groupPollMs)) return;
   signalGroup(leader, 'SIGKILL');
@@ -59,15 +57,24 @@ async function endsInTime(isAlive: () => boolean, pollMs: number): Promise<boole
   return true;
 }
 
-function askToEnd(leader: number, hasPidNamespace: boolean): void {
-  const inside = hasPidNamespace ? firstChildOf(leader) : undefined;
+function askToEnd(leader: number, { hasPidNamespace, isShared = false }: PidNamespaceUse): void {
+  const inside = hasPidNamespace ? firstInside(leader, isShared) : undefined;
   if (inside === undefined) return void signalGroup(leader, 'SIGTERM');
   // While a sandbox is made, process 1 ignores SIGTERM, and would start the command even after the sandbox's end.
-  const isMade = firstChildOf(inside) !== undefined && signalGroup(inside, 'SIGTERM');
-  if (!isMade) signal(inside, 'SIGKILL');
+  const isMade = isShared || firstChildOf(inside) !== undefined;
+  if (!isMade || !signalGroup(inside, 'SIGTERM')) signal(inside, 'SIGKILL');
 }
 
-/** bubblewrap's only child is process 1 of the namespace. It leads the session of the command. */
+/**
+ * Process 1 of a namespace of the sandbox's own, or the first process of the command in a shared one. It leads the
+ * command's session.
+ */
+function firstInside(leader: number, isShared: boolean): number | undefined {
+  const first = firstChildOf(leader);
+  return first !== undefined && isShared ? firstChildOf(first) : first;
+}
+
+/** The only child of bubblewrap, or of the program before it. */
 function firstChildOf(pid: number): number | undefined {
   try {
     const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8');

@@ -1,9 +1,19 @@
 /** Starts a program with exactly the descriptors that it should have. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { Readable } from 'node:stream';
+import { Readable, Writable } from 'node:stream';
+import { newDeferred } from '../../machine/deferred.ts';
 import { COMMAND_LIMITS } from '../../shared/limits.ts';
 import { INHERITED, NOTHING } from './inherited.ts';
-import { FIRST_INPUT, type Launch, reportDescriptor, shellDescriptor } from './launch.ts';
+import {
+  FIRST_INPUT,
+  type HeldProcesses,
+  type Launch,
+  type PidNamespaceUse,
+  reportDescriptor,
+  type SharedProcesses,
+  shellDescriptor,
+  startDescriptor,
+} from './launch.ts';
 import { endNamespace, endProcessGroup, type Identity, identify } from './process-group.ts';
 import { readShellReport, type ShellReport } from './shell-report.ts';
 import { endOf } from './stream-end.ts';
@@ -19,9 +29,11 @@ export interface Program {
 
 /** The program leads its own process group. Its outputs are pipes, and it gets no other descriptor of this process. */
 export function spawnLaunch(launch: Launch, stdin: 'ignore' | 'pipe'): Program {
-  const { file, args, cwd, env, inputs, descriptors = [], hasPidNamespace, shellBegins } = launch;
+  const { file, args, cwd, env, inputs, descriptors = [], hasPidNamespace } = launch;
+  const { shared, shellBegins } = launch;
+  const isShared = shared !== undefined;
   const pipes = inputs.map(() => 'pipe' as const);
-  const reports = [hasPidNamespace, shellBegins !== undefined].flatMap((is) =>
+  const reports = [hasPidNamespace, isShared, shellBegins !== undefined].flatMap((is) =>
     is ? ['pipe' as const] : [],
   );
   const given: StdioItem[] = [stdin, 'pipe', 'pipe', ...pipes, ...descriptors, ...reports];
@@ -36,37 +48,73 @@ export function spawnLaunch(launch: Launch, stdin: 'ignore' | 'pipe'): Program {
     stream.on('error', () => {}).end(bytes);
   }
   const others = inputs.length + descriptors.length;
-  const said = shellBegins && streams[shellDescriptor(others, launch)];
+  const said = shellBegins && streams[shellDescriptor(others, { hasPidNamespace, isShared })];
   const shellReport =
     said instanceof Readable ? readShellReport(said, shellBegins) : async () => undefined;
   const report = hasPidNamespace && streams[reportDescriptor(others)];
-  const first = report instanceof Readable ? firstInside(report) : undefined;
-  const end = async () => {
-    if (child.pid === undefined) return;
-    await endProcessGroup(child.pid, { hasPidNamespace });
-    await endNamespace(await first?.());
+  const inside = report instanceof Readable ? report : undefined;
+  const end =
+    inside && shared ? endShared(inside, streams[startDescriptor(others)], shared) : endOwn(inside);
+  return {
+    child,
+    end: async () => {
+      if (child.pid !== undefined) await end(child.pid, { hasPidNamespace, isShared });
+    },
+    shellReport,
   };
-  return { child, end, shellReport };
 }
 
-/**
- * Reads bubblewrap's report. The result resolves at bubblewrap's end with process 1 of its namespace, as this
- * process sees it; undefined where it ended before it had one, or so early that both have gone. The descriptor is
- * bubblewrap's alone and ends with it.
- */
-function firstInside(report: Readable): () => Promise<Identity | undefined> {
-  let said = '';
+/** Ends a program and all its processes. */
+type End = (leader: number, use: PidNamespaceUse) => Promise<void>;
+
+/** Process 1 of a namespace of its own is identified when it is reported: later its number may be another's. */
+function endOwn(report: Readable | undefined): End {
   let first: Identity | undefined;
+  if (report) {
+    onFirst(report, (pid) => {
+      first = identify(pid);
+    });
+  }
+  return async (leader, use) => {
+    await endProcessGroup(leader, use);
+    // The descriptor is bubblewrap's alone and ends with it.
+    if (report) await endOf(report, COMMAND_LIMITS.killGraceMs);
+    await endNamespace(first);
+  };
+}
+
+/** A command that is to end before its first process is held does not begin. */
+function endShared(report: Readable, start: unknown, shared: SharedProcesses): End {
+  const held = newDeferred<HeldProcesses | undefined>();
+  let isEnding = false;
+  onFirst(report, (pid) => {
+    held.resolve(shared.hold(pid));
+    if (start instanceof Writable && !isEnding) start.on('error', () => {}).end('\n');
+  });
+  report.once('close', () => held.resolve(undefined));
+  return async (leader, use) => {
+    isEnding = true;
+    // Bubblewrap would leave a process behind that waits for it, if it ended before its report.
+    const limit = setTimeout(() => report.destroy(), COMMAND_LIMITS.killGraceMs);
+    const processes = await held.promise;
+    clearTimeout(limit);
+    await endProcessGroup(leader, use);
+    await processes?.end();
+  };
+}
+
+/** Calls back with the number of bubblewrap's first process, as bubblewrap sees it; not where it ends before it has one. */
+function onFirst(report: Readable, take: (pid: number) => void): void {
+  let said = '';
+  let isTaken = false;
   report.setEncoding('utf8').on('error', () => {});
   report.on('data', (text: string) => {
     said += text;
     const [, pid] = /"child-pid":\s*(\d+)\D/.exec(said) ?? [];
-    first ??= pid === undefined ? undefined : identify(Number(pid));
+    if (pid === undefined || isTaken) return;
+    isTaken = true;
+    take(Number(pid));
   });
-  return async () => {
-    await endOf(report, COMMAND_LIMITS.killGraceMs);
-    return first;
-  };
 }
 
 type StdioItem = 'ignore' | 'pipe' | number;

@@ -26,6 +26,8 @@ export interface CommandReport {
   readonly attention: readonly AttentionItem[];
   /** Whether other commands of the conversation reach its ports. */
   readonly sharesNetwork: boolean;
+  /** Whether they can signal its processes. */
+  readonly sharesProcesses: boolean;
   /** The hosts that it asked for and did not reach. */
   readonly refused: ReadonlyMap<string, RefusedHost>;
   readonly outcome: BackgroundOutcome;
@@ -91,22 +93,28 @@ function refusedSentences({ refused }: CommandReport): string[] {
   );
 }
 
-function handleSentences({ process, sharesNetwork }: CommandReport): string[] {
+function handleSentences(report: CommandReport): string[] {
+  const { process, sharesNetwork, sharesProcesses } = report;
   if (process === undefined) return [];
   const { id, output, state } = process;
   if (state.state === 'running')
     return [
       `process_id: ${id}, for read_process and control_process.`,
-      ...(sharesNetwork ? [SHARED] : []),
+      ...(sharesNetwork ? [SHARED_NETWORK] : []),
+      sharesProcesses ? SHARED_PROCESSES : OWN_PROCESSES,
     ];
   return [
     `process_id: ${id}. read_process shows what is left out here: the output has ${output.length} characters.`,
   ];
 }
 
-const SHARED =
-  'Your other commands without the permission `network` reach its ports at localhost; nothing outside the sandbox can. ' +
-  'They cannot see or kill its processes.';
+const SHARED_NETWORK =
+  'Your other commands without the permission `network` reach its ports at localhost; nothing outside the sandbox can.';
+
+const SHARED_PROCESSES =
+  'They can end its processes (ps, kill, pkill), but lsof and fuser do not find them. control_process ends all of them.';
+
+const OWN_PROCESSES = 'No other command can see or end its processes; control_process does.';
 
 const REFUSED = /denied|not permitted|read-only|busy|EACCES|EPERM|EROFS|EBUSY|cannot hash/i;
 

@@ -136,6 +136,7 @@ async function carryOut(work: CommandWork, context: ToolContext): Promise<ToolRe
           limits: prepared.limits,
           closed: prepared.closed ?? [],
           sharesNetwork: prepared.openDialer !== undefined,
+          sharesProcesses: prepared.launch.shared !== undefined,
           ...(await run(work, prepared, context)),
         })),
       ),

@@ -4,11 +4,13 @@
  * workspace is looked up again.
  */
 import { closeSync, fstatSync, readFileSync } from 'node:fs';
+import type { CommandUser } from '../account.ts';
 import type { BytePath } from '../byte-path.ts';
 import { openPlace } from '../view/known-entries.ts';
 import type { Mask, MasksByPath, OwnFile } from '../view/masks.ts';
 import { type ClosedEntry, identityOf } from '../view/scan.ts';
 import { closeEntries, mountable, SEAL } from '../view/view.ts';
+import { ownUser } from './command-arguments.ts';
 import { type Entry, type Holder, type Mount, startHolder } from './holder.ts';
 
 /** What must be checked in mounts after they were made: their sources were found by name. */
@@ -20,8 +22,7 @@ export interface Checked {
 }
 
 export interface BaseParts extends Checked {
-  /** Stands before bubblewrap: see Account. */
-  readonly prefix: readonly string[];
+  readonly account: CommandUser;
   readonly file: string;
   readonly entry?: Entry | undefined;
   readonly view: readonly BytePath[];
@@ -42,11 +43,11 @@ export class Base implements Disposable {
    * the sandboxes changed an entry meanwhile. Rejects with bubblewrap's error message.
    */
   static async make(parts: BaseParts): Promise<Base | undefined> {
-    const { prefix, file, entry, view, entries, masks, shown } = parts;
+    const { account, file, entry, view, entries, masks, shown } = parts;
     const closed = mountable(entries);
     const mounts = [...view, ...closeEntries(closed, masks), ...SEAL];
-    const args = ['--unshare-user', '--die-with-parent', ...mounts];
-    const holder = await startHolder(prefix, file, args, entry);
+    const args = ['--unshare-user', ...ownUser(account), '--die-with-parent', ...mounts];
+    const holder = await startHolder(account.prefix, file, args, { entry });
     if (isAsChecked(holder, { entries: closed, masks, shown })) return new Base(holder, masks);
     holder[Symbol.dispose]();
     return undefined;

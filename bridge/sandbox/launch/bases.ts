@@ -223,11 +223,10 @@ export class Bases implements Disposable {
 
   async #make(kind: BaseKind, places: readonly ClosedEntry[]): Promise<Base | undefined> {
     const { account, file, entry } = this.#options;
-    const { prefix } = account;
     const { view, shown } = await this.#viewOf(kind);
     const masks = this.#masks.of(this.#tracked.look(mountable(places), { settle: true }));
     const entries = entriesOf(kind, places);
-    return await Base.make({ prefix, file, entry, view, shown, entries, masks });
+    return await Base.make({ account, file, entry, view, shown, entries, masks });
   }
 
   /** The caller has stopped all commands. `shown` are files of ours in the view. */

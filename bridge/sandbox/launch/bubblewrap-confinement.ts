@@ -19,7 +19,9 @@ import {
   describeLimits,
   devices,
   exportsOf,
+  type JoinedKinds,
   limitedShell,
+  lineVariable,
   namespaces,
   ownFolders,
   reporting,
@@ -35,7 +37,7 @@ import type {
 import { fullEnvironment, GIT_KNOWS_MASKS, limitedEnvironment } from './environment.ts';
 import { failed, HOLD } from './held-command.ts';
 import type { MemoryGroup } from './memory-group.ts';
-import { type JoinedNetwork, Networks } from './networks.ts';
+import { type JoinedNamespaces, SharedNamespaces } from './shared-namespaces.ts';
 
 /**
  * Only a self-test shows whether the confinement works on this machine. `reason` is a sentence on why there is none.
@@ -56,7 +58,7 @@ export async function bubblewrapConfinement(
   // A worktree shares them with the workspace, whose commands may run.
   const mayEmpty = surroundings.alias === undefined;
   // Every start of a bridge waits for these. Each looks at something else, and most start a program.
-  const opening = Networks.open(account, bubblewrap);
+  const opening = SharedNamespaces.open(account, bubblewrap);
   const looks = Promise.all([
     systemView({
       workspace,
@@ -70,20 +72,20 @@ export async function bubblewrapConfinement(
     problemOf(shown),
     cacheFolder && prepareCaches(cacheFolder, account, { mayEmpty }),
   ]);
-  const [networks] = await Promise.all([opening, looks.catch(() => {})]);
+  const [shared] = await Promise.all([opening, looks.catch(() => {})]);
   const [view, linked, problem, caches] = await looks.catch((error: unknown) => {
-    networks?.[Symbol.dispose]();
+    shared?.[Symbol.dispose]();
     throw error;
   });
   if (problem !== undefined) {
-    networks?.[Symbol.dispose]();
+    shared?.[Symbol.dispose]();
     return { ok: false, reason: problem };
   }
   const opened = await Bases.open({
     workspace,
     account,
     file: bubblewrap.file,
-    entry: networks?.entry,
+    entry: shared?.entry,
     view: [...view, ...bind('--ro-bind', linked), ...cacheMount(caches).map(fromText)],
     links: shown,
     maskFolder: surroundings.maskFolder,
@@ -92,11 +94,11 @@ export async function bubblewrapConfinement(
     readAuthor: () => readAuthor(workspace, account),
   });
   if (!opened.ok) {
-    networks?.[Symbol.dispose]();
+    shared?.[Symbol.dispose]();
     return opened;
   }
   const { bases } = opened;
-  const machine = { bubblewrap, account, surroundings, bases, networks, view, memory, caches };
+  const machine = { bubblewrap, account, surroundings, bases, shared, view, memory, caches };
   return { ok: true, confinement: confinementOf(machine) };
 }
 
@@ -113,14 +115,14 @@ interface SandboxMachine {
   readonly account: CommandUser;
   readonly surroundings: SandboxSurroundings;
   readonly bases: Bases;
-  readonly networks: Networks | undefined;
+  readonly shared: SharedNamespaces | undefined;
   readonly view: readonly string[];
   readonly memory: MemoryGroup | undefined;
   readonly caches: string | undefined;
 }
 
 function confinementOf(machine: SandboxMachine): Confinement {
-  const { bubblewrap, bases, networks } = machine;
+  const { bubblewrap, bases, shared } = machine;
   const lanes = new Lanes();
   return {
     kind: 'bubblewrap',
@@ -140,15 +142,15 @@ function confinementOf(machine: SandboxMachine): Confinement {
       });
       return await started;
     },
-    ...(networks && {
-      openDoor: (conversationId: string) => networks.door(conversationId).catch(unentered),
+    ...(shared && {
+      openDoor: (conversationId: string) => shared.door(conversationId).catch(unentered),
     }),
     confineLook: async (launch, reach) => confineLook(launch, machine, reach),
     elsewhere: (folder) => confineElsewhere(folder, machine),
     nameless: () => bases.nameless,
     [Symbol.dispose]: () => {
       bases[Symbol.dispose]();
-      networks?.[Symbol.dispose]();
+      shared?.[Symbol.dispose]();
     },
   };
 }
@@ -199,7 +201,7 @@ function confineLook(
   { readable, writable }: LookReach = { readable: [], writable: [] },
 ): Launch {
   const confined = [
-    ...namespaces([], bubblewrap),
+    ...namespaces([], account, bubblewrap),
     ...reporting(1),
     ...view.map((arg) => Buffer.from(arg, 'latin1').toString()),
     ...[workspace, ...readable].flatMap((path) => ['--ro-bind', path, path]),
@@ -266,43 +268,58 @@ async function startInBase<Result>(
   start: StartCommand<Result>,
 ): Promise<Result> {
   const { bubblewrap, account, surroundings, bases } = machine;
-  const network = await networkOf(request, machine);
+  const joined = await joinedBy(request, machine);
   // The last look before the start: nothing is awaited in between.
   const { base, ...about } = await bases.current(kindOf(request));
-  const made = launchOf(machine, request);
-  const { length } = made.inputs;
+  const { network, processes, openDialer } = joined;
+  const kinds = { hasNetwork: network !== undefined, hasProcesses: processes !== undefined };
   const [ownUser, mounts] = base.namespaces;
-  const user = machine.networks?.entry.user ?? ownUser;
-  const descriptors = [user, mounts, ...(network === undefined ? [] : [network.descriptor])];
-  const isJoined = network !== undefined;
-  const args = [
-    ...namespaces(request.permissions, bubblewrap, { isJoined }),
-    ...reporting(length + descriptors.length),
+  const user = machine.shared?.entry.user ?? ownUser;
+  const descriptors = [user, mounts, network, processes?.descriptor].filter(
+    (one) => one !== undefined,
+  );
+  const made = launchOf(machine, request);
+  const others = made.inputs.length + 1 + descriptors.length;
+  const options = [
+    ...namespaces(request.permissions, account, bubblewrap, kinds),
+    ...reporting(others, kinds),
     '--bind',
     '/',
     '/',
-    ...devices(),
+    ...devices(kinds),
     ...ownFolders(surroundings.workspace, bases.shownLinks),
     ...withheld(request, machine),
-    ...commandArguments(request, '', length + descriptors.length),
+    ...commandOptions(request),
   ];
-  const enter = enterNamespaces(FIRST_INPUT + length, isJoined);
-  const nsenter = [bubblewrap.nsenter ?? 'nsenter', ...enter, '--', bubblewrap.file];
-  const [file = '', ...rest] = [...account.prefix, ...nsenter, ...args];
-  const launch = { ...made, file, args: rest, descriptors };
-  const openDialer = network && (() => network.openDialer().catch(notDialled));
-  return start({ ...prepared(launch, request, about), openDialer });
+  // Commands of the conversation see the arguments of this bubblewrap.
+  const inputs = [...made.inputs, Buffer.from(options.map((option) => `${option}\0`).join(''))];
+  const first = FIRST_INPUT + inputs.length;
+  const [file = '', ...args] = [
+    ...account.prefix,
+    ...entering(bubblewrap, first, kinds),
+    bubblewrap.file,
+    '--args',
+    String(first - 1),
+    '--',
+    ...limitedShell(request, '', others, kinds),
+  ];
+  const launch = { ...made, file, args, inputs, descriptors, shared: processes };
+  return start({
+    ...prepared(launch, request, about),
+    openDialer: openDialer && (() => openDialer().catch(notDialled)),
+  });
 }
 
-/** The network that the command joins. Throws a ToolFailure when it cannot be made. */
-async function networkOf(
+/** What the command joins of its conversation's. Throws a ToolFailure when it cannot be made. */
+async function joinedBy(
   { conversationId, permissions }: CommandRequest,
-  { networks }: SandboxMachine,
-): Promise<JoinedNetwork | undefined> {
-  if (conversationId === undefined || permissions.includes('network')) return undefined;
-  return await networks?.of(conversationId).catch((cause: unknown) => {
+  { shared }: SandboxMachine,
+): Promise<Partial<JoinedNamespaces>> {
+  if (conversationId === undefined || shared === undefined) return {};
+  const { processes, ...ofNetwork } = await shared.of(conversationId).catch((cause: unknown) => {
     throw failed(cause);
   });
+  return permissions.includes('network') ? { processes } : { processes, ...ofNetwork };
 }
 
 function notDialled(cause: unknown): never {
@@ -324,11 +341,13 @@ async function startHeld<Result>(
     const made = launchOf(machine, request);
     const { length } = made.inputs;
     const args = [
-      ...namespaces(request.permissions, bubblewrap),
+      ...namespaces(request.permissions, account, bubblewrap),
       ...reporting(length + 1),
       '--args',
       String(FIRST_INPUT + length),
-      ...commandArguments(request, HOLD, length + 1),
+      ...commandOptions(request),
+      '--',
+      ...limitedShell(request, HOLD, length + 1),
     ];
     const [file = '', ...rest] = [...account.prefix, bubblewrap.file, ...args];
     const inputs = [...made.inputs, Buffer.concat(bytes)];
@@ -352,16 +371,15 @@ function kindOf({ permissions }: CommandRequest): BaseKind {
   return permissions.includes('git_write') ? 'git' : 'plain';
 }
 
-/** The launch has so many inputs and descriptors. */
-function commandArguments(request: CommandRequest, first: string, others: number): string[] {
-  const shell = limitedShell(request, first, others);
-  return ['--seccomp', String(FIRST_INPUT), '--chdir', request.cwd, '--', ...shell];
+function commandOptions({ cwd }: CommandRequest): string[] {
+  return ['--seccomp', String(FIRST_INPUT), '--chdir', cwd];
 }
 
 function launchOf(
   { bubblewrap, account, surroundings, caches }: SandboxMachine,
-  { permissions, hosts, variables, reportsShell = false, hasCaches = false }: CommandRequest,
+  request: CommandRequest,
 ): Omit<Launch, 'file' | 'args'> {
+  const { permissions, hosts, variables, reportsShell = false, hasCaches = false } = request;
   const limited = limitedEnvironment(surroundings.environment, permissions, GIT_KNOWS_MASKS);
   const own = { ...identityOf(account), TMPDIR: '/tmp' };
   const mayDownload = hosts !== undefined || permissions.includes('network');
@@ -372,7 +390,8 @@ function launchOf(
     ...(variables === undefined ? [] : [exportsOf(variables)]),
   ];
   const shellBegins = reportsShell ? { ...env, ...variables } : undefined;
-  return { cwd: '/', env, inputs, hasPidNamespace: true, shellBegins };
+  const given = { ...env, ...lineVariable(request.command) };
+  return { cwd: '/', env: given, inputs, hasPidNamespace: true, shellBegins };
 }
 
 function prepared(
@@ -383,10 +402,24 @@ function prepared(
   return { launch, limits: describeLimits(permissions, notes, hosts), closed };
 }
 
-function enterNamespaces(descriptor: number, isJoined: boolean): string[] {
-  const [user, mounts, network] = [0, 1, 2].map((one) => `/proc/self/fd/${descriptor + one}`);
-  const joined = isJoined ? [`--net=${network}`] : [];
-  return [`--user=${user}`, `--mount=${mounts}`, ...joined, '--preserve-credentials'];
+/**
+ * The programs that enter the namespaces of the descriptors from `first` on. `unshare` shows the conversation's processes
+ * in the `/proc` of the command alone, and takes what it has started with it.
+ */
+function entering(
+  { nsenter = 'nsenter', unshare = 'unshare' }: Bubblewrap,
+  first: number,
+  { hasNetwork = false, hasProcesses = false }: JoinedKinds,
+): string[] {
+  const names = ['user', 'mount', ...(hasNetwork ? ['net'] : []), ...(hasProcesses ? ['pid'] : [])];
+  const entered = names.map((name, index) => `--${name}=/proc/self/fd/${first + index}`);
+  return [
+    nsenter,
+    ...entered,
+    '--preserve-credentials',
+    ...(hasProcesses ? ['--no-fork', '--', unshare, '--fork', '--kill-child', '--mount-proc'] : []),
+    '--',
+  ];
 }
 
 /** Where the command runs as another user than the bridge, it gets that user's home folder and name. */

@@ -12,6 +12,8 @@ export interface Bubblewrap {
   readonly canDisableUserNamespaces: boolean;
   /** The program that enters a base. Undefined where it is not installed: then each command gets mounts of its own. */
   readonly nsenter: string | undefined;
+  /** Starts a program in a PID namespace that others use too. Without it each command has one of its own. */
+  readonly unshare: string | undefined;
   readonly seccompProgram: Uint8Array;
 }
 
@@ -39,10 +41,17 @@ export async function findBubblewrap(): Promise<
   }
   const version = await versionOf(file);
   const canDisableUserNamespaces = isAtLeast(version, [0, 8]);
-  const nsenter = await findProgram('nsenter');
+  const [nsenter, unshare] = await Promise.all(['nsenter', 'unshare'].map(findProgram));
   return {
     ok: true,
-    bubblewrap: { file, version, canDisableUserNamespaces, nsenter, seccompProgram: filter },
+    bubblewrap: {
+      file,
+      version,
+      canDisableUserNamespaces,
+      nsenter,
+      unshare,
+      seccompProgram: filter,
+    },
   };
 }
 

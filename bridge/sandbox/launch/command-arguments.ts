@@ -10,26 +10,35 @@ import {
   SHELL,
   shellDescriptor,
   shellScript,
+  startDescriptor,
 } from '../../terminal/launch.ts';
+import type { Rights } from '../account.ts';
 import { isBelow } from '../byte-path.ts';
 import { SANDBOX_LIMITS } from '../limits.ts';
 import type { FolderLink } from '../view/links.ts';
 import type { Bubblewrap } from './bubblewrap.ts';
 import type { CommandRequest } from './confinement.ts';
 
-/** With `isJoined` the command is in its network already. */
+/** Which namespaces of its conversation a program is in already. */
+export interface JoinedKinds {
+  readonly hasNetwork?: boolean;
+  readonly hasProcesses?: boolean;
+}
+
 export function namespaces(
   permissions: readonly Permission[],
+  user: Rights,
   { canDisableUserNamespaces }: Bubblewrap,
-  { isJoined = false }: { readonly isJoined?: boolean } = {},
+  { hasNetwork = false, hasProcesses = false }: JoinedKinds = {},
 ): string[] {
   return [
     '--unshare-user',
-    '--unshare-pid',
+    ...ownUser(user),
+    ...(hasProcesses ? [] : ['--unshare-pid']),
     '--unshare-ipc',
     '--unshare-uts',
     '--unshare-cgroup-try',
-    ...(isJoined || permissions.includes('network') ? [] : ['--unshare-net']),
+    ...(hasNetwork || permissions.includes('network') ? [] : ['--unshare-net']),
     ...(canDisableUserNamespaces ? ['--disable-userns', '--assert-userns-disabled'] : []),
     '--hostname',
     'drawbridge',
@@ -40,21 +49,29 @@ export function namespaces(
   ];
 }
 
+/** The user inside is the one outside, though a user namespace between them may have another number for it. */
+export function ownUser({ uid, gid }: Rights): string[] {
+  return ['--uid', String(uid), '--gid', String(gid)];
+}
+
 /** For a launch with a PID namespace that has so many inputs and descriptors. */
-export function reporting(others: number): string[] {
-  return ['--info-fd', String(reportDescriptor(others))];
+export function reporting(others: number, { hasProcesses = false }: JoinedKinds = {}): string[] {
+  return [
+    '--info-fd',
+    String(reportDescriptor(others)),
+    ...(hasProcesses ? ['--block-fd', String(startDescriptor(others))] : []),
+  ];
 }
 
 /** The kernel's settings are read-only as well, though only root could change them and no command is root. */
-export function devices(): string[] {
+export function devices({ hasProcesses = false }: JoinedKinds = {}): string[] {
   return [
     '--dev',
     '/dev',
     ...ownMemory('/dev/shm', SANDBOX_LIMITS.sharedMemoryBytes),
     '--remount-ro',
     '/dev',
-    '--proc',
-    '/proc',
+    ...(hasProcesses ? [] : ['--proc', '/proc']),
     ...KERNEL_SETTINGS.flatMap((path) => ['--ro-bind-try', path, path]),
   ];
 }
@@ -82,12 +99,13 @@ function ownMemory(path: string, bytes: number): string[] {
  * The shell with its limits. The limits are set inside, where the kernel counts only the sandbox's processes; outside
  * it would count all processes of the user. The script closes the launch's inputs and descriptors, which are `others`,
  * and bubblewrap's own. The shell runs `first` before everything else, and takes the program's variables last:
- * they act on the program alone.
+ * they act on the program alone. It takes the command from {@link lineVariable}.
  */
 export function limitedShell(
-  { command, isServer = false, reportsShell = false, variables }: CommandRequest,
+  { isServer = false, reportsShell = false, variables }: CommandRequest,
   first: string,
   others: number,
+  { hasProcesses = false }: JoinedKinds = {},
 ): string[] {
   const { maxProcesses, maxDataKib } = SANDBOX_LIMITS;
   const processes = SHELL.endsWith('/bash') ? '-u' : '-p';
@@ -95,14 +113,28 @@ export function limitedShell(
   const firstToEnd = 'echo 1000 >/proc/self/oom_score_adj';
   const limits = `ulimit ${processes} ${maxProcesses}; ulimit -d ${maxDataKib}; ${firstToEnd}`;
   const [taken, given] = variables === undefined ? ['', ''] : [TAKE_VARIABLES, GIVE_VARIABLES];
-  const closed = `exec${range(FIRST_INPUT + 1, reportDescriptor(others))
+  const last = hasProcesses ? startDescriptor(others) : reportDescriptor(others);
+  const closed = `exec${range(FIRST_INPUT + 1, last)
     .map((descriptor) => ` ${descriptor}<&-`)
     .join('')}`;
-  const report = reportsShell ? shellDescriptor(others, { hasPidNamespace: true }) : undefined;
+  const where = { hasPidNamespace: true, isShared: hasProcesses };
+  const report = reportsShell ? shellDescriptor(others, where) : undefined;
   const start = `${isServer ? '' : 'exec 2>&1; '}${shellScript(report)}`;
-  const script = `${first}{ ${limits}; } 2>/dev/null; ${taken}${closed}; ${given}${start}`;
-  return [SHELL, '-c', script, SHELL, command];
+  const script = `${TAKE_LINE}${first}{ ${limits}; } 2>/dev/null; ${taken}${closed}; ${given}${start}`;
+  return [SHELL, '-c', script, SHELL];
 }
+
+/**
+ * The command in the environment of its shell: `pkill -f` looks through the arguments of every process, and the sandbox's
+ * own programs are not what it means.
+ */
+export function lineVariable(command: string): Record<string, string> {
+  return { [LINE]: command };
+}
+
+const LINE = 'DRAWBRIDGE_LINE';
+
+const TAKE_LINE = `set -- "$${LINE}"; unset ${LINE}; `;
 
 function range(first: number, last: number): number[] {
   return Array.from({ length: last - first + 1 }, (_, index) => first + index);

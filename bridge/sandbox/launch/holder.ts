@@ -6,15 +6,22 @@ import { once } from 'node:events';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { type BytePath, toBytes } from '../byte-path.ts';
 import { SANDBOX_LIMITS } from '../limits.ts';
+import { descendants } from './freeze.ts';
 
 /** Ends with its bridge, or on disposal. */
 export interface Holder extends Disposable {
-  /** Number of a process inside, as the bridge sees it. */
+  /** Number of the program inside, as the bridge sees it. */
   readonly pid: number;
   /** Descriptors of the user and the mount namespace. Unlike a process number, they are never reused for another. */
   readonly namespaces: readonly [user: number, mounts: number];
   /** The mounts by their ids, as the kernel has them now; none when the process has gone. */
   readonly mounts: () => ReadonlyMap<number, Mount>;
+}
+
+export interface HolderOptions {
+  readonly entry?: Entry | undefined;
+  /** Prints its number when it begins. */
+  readonly program?: readonly string[];
 }
 
 /** A line of proc_pid_mountinfo(5). */
@@ -36,20 +43,21 @@ export async function startHolder(
   prefix: readonly string[],
   file: string,
   args: readonly BytePath[],
-  entry?: Entry,
+  { entry, program: inside = WAITING }: HolderOptions = {},
 ): Promise<Holder> {
   const enter = entry
     ? [entry.nsenter, '--user=/proc/self/fd/4', '--preserve-credentials', '--']
     : [];
   const [program = file, ...rest] = [...prefix, ...enter, file];
-  const child = spawn(program, [...rest, '--args', '3', '--', '/bin/sh', '-c', 'echo $$; read _'], {
+  const child = spawn(program, [...rest, '--args', '3', '--', ...inside], {
     cwd: '/',
     env: {},
     stdio: ['pipe', 'pipe', 'pipe', 'pipe', ...(entry ? [entry.user] : [])],
     detached: true,
   });
   writeArguments(child, args);
-  const pid = Number.parseInt(await firstLine(child), 10);
+  const said = Number.parseInt(await firstLine(child), 10);
+  const pid = said === FIRST_OF_ITS_NAMESPACE ? (descendants(child.pid)[0]?.pid ?? -1) : said;
   const namespaces = ['user', 'mnt'].map((name) => openSync(`/proc/${pid}/ns/${name}`, 'r'));
   const [user = -1, mounts = -1] = namespaces;
   // The child ends with this process, and must not keep this process alive.
@@ -69,6 +77,11 @@ export async function startHolder(
     },
   };
 }
+
+/** Waits for a line that never comes. */
+const WAITING = ['/bin/sh', '-c', 'echo $$; read _'] as const;
+
+const FIRST_OF_ITS_NAMESPACE = 1;
 
 function writeArguments(child: ChildProcess, args: readonly BytePath[]): void {
   // It has no streams where this process may open no more files: then it only reports its error.

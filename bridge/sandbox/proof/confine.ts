@@ -49,10 +49,19 @@ async function confine(
   confineBy: (bubblewrap: Bubblewrap) => Promise<Confinement>,
 ): Promise<Confinement> {
   const entered = await confineBy(bubblewrap);
-  if (entered.kind === 'bubblewrap' || bubblewrap.nsenter === undefined) return entered;
-  // Some systems let bubblewrap run but forbid a second one inside, for example AppArmor's profile on Ubuntu.
-  const held = await confineBy({ ...bubblewrap, nsenter: undefined });
-  return held.kind === 'bubblewrap' ? held : entered;
+  if (entered.kind === 'bubblewrap') return entered;
+  // Some versions of unshare are too old. Some systems let bubblewrap run but forbid a second one inside, for example
+  // AppArmor's profile on Ubuntu.
+  const { nsenter, unshare } = bubblewrap;
+  const without = [
+    ...(nsenter && unshare ? [{ ...bubblewrap, unshare: undefined }] : []),
+    ...(nsenter ? [{ ...bubblewrap, nsenter: undefined }] : []),
+  ];
+  for (const lesser of without) {
+    const confinement = await confineBy(lesser);
+    if (confinement.kind === 'bubblewrap') return confinement;
+  }
+  return entered;
 }
 
 async function confineWith(

@@ -48,6 +48,7 @@ export interface Observations {
   /** Secrets that the attempt could read a part of. */
   readonly revealed: readonly string[];
   readonly reachedHost: boolean;
+  readonly sawProcesses: boolean;
   /** Limits that should hold and do not. */
   readonly unbounded: readonly string[];
 }
@@ -67,6 +68,7 @@ function failureOf(seen: Observations, uid: number): string | undefined {
   if (seen.writer !== uid || uid === 0) return `commands run as user ${seen.writer}`;
   if (seen.changedGit) return '.git is not read-only';
   if (seen.reachedHost) return 'the network is open';
+  if (seen.sawProcesses) return 'the processes of the machine are in sight';
   if (escaped !== undefined) return `${escaped} was written`;
   if (secret !== undefined) return `${secret} is readable`;
   return unbounded === undefined ? undefined : `${unbounded} is not bounded`;
@@ -168,6 +170,7 @@ const UNTOUCHED = 'untouched\n';
 const REVEALED = 'revealed ';
 const WRITABLE = 'writable ';
 const NETWORK = 'network ';
+const PROCESSES = 'processes ';
 const LIMITS = 'limits ';
 const MOUNT = 'mount ';
 const COUNT = 'mounts ';
@@ -179,7 +182,7 @@ const KERNEL_SETTINGS = ['/proc/sys/kernel/core_pattern', '/proc/sysrq-trigger',
 /**
  * The script starts few programs, because the self-test is part of every start. One program (grep) reads the mounts,
  * because a shell reads byte by byte. Bash opens a connection by `/dev/tcp`. Where another shell cannot, the name of
- * the network namespace is the proof.
+ * the network namespace is the proof. In a `/proc` of another PID namespace the shell has another number.
  */
 function scriptOf(traps: Traps, port: number): string {
   const targets = [traps.inside, traps.gitHead, ...traps.outside].map(shellWord).join(' ');
@@ -195,6 +198,8 @@ echo "${LIMITS}$(ulimit -u 2>/dev/null || ulimit -p) $(ulimit -d)"
 grep ' - tmpfs ' /proc/self/mountinfo | grep -v '[ ,]size=' | sed 's/^/${MOUNT}/'
 grep -c ' - tmpfs ' /proc/self/mountinfo | sed 's/^/${COUNT}/'
 echo "${NETWORK}$(readlink /proc/self/ns/net)"
+read -r own rest </proc/self/stat
+[ "$own" = $$ ] && echo "${PROCESSES}$(readlink /proc/self/ns/pid)"
 echo "${END}"`;
 }
 
@@ -219,8 +224,10 @@ async function observe(output: string, traps: Traps, host: LoopbackHost): Promis
   const lines = output.split('\n');
   const said = (prefix: string) =>
     lines.filter((line) => line.startsWith(prefix)).map((line) => line.slice(prefix.length));
-  const hostNetwork = await readlink('/proc/self/ns/net');
-  const isApart = said(NETWORK).some((name) => name.startsWith('net:') && name !== hostNetwork);
+  const isApart = async (kind: 'net' | 'pid', prefix: string) => {
+    const own = await readlink(`/proc/self/ns/${kind}`);
+    return said(prefix).some((name) => name.startsWith(`${kind}:`) && name !== own);
+  };
   const escaped = await Promise.all(traps.outside.map(exists));
   return {
     output,
@@ -229,7 +236,8 @@ async function observe(output: string, traps: Traps, host: LoopbackHost): Promis
     changedGit: (await readFile(traps.gitHead, 'utf8')) !== UNTOUCHED,
     escaped: [...traps.outside.filter((_, index) => escaped[index]), ...said(WRITABLE)],
     revealed: said(REVEALED),
-    reachedHost: host.connections() > 0 || !isApart,
+    reachedHost: host.connections() > 0 || !(await isApart('net', NETWORK)),
+    sawProcesses: !(await isApart('pid', PROCESSES)),
     unbounded: [...unboundedLimits(said(LIMITS)), ...unboundedMemory(said(MOUNT), said(COUNT))],
   };
 }

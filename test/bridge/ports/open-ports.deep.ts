@@ -77,7 +77,7 @@ describe.skipIf(NO_BUBBLEWRAP)(`an open port ${NO_BUBBLEWRAP ?? ''}`, () => {
       const asked = { command: 'true', cwd: surroundings.workspace, permissions: [] };
       await confinement.start({ ...asked, conversationId }, ({ launch }) => run(launch));
     };
-    for (let at = 0; at < SANDBOX_LIMITS.maxNetworks; at++) await enter(`conv_other${at}`);
+    for (let at = 0; at < SANDBOX_LIMITS.maxConversations; at++) await enter(`conv_other${at}`);
     await enter('conv_a');
     await expect(first.open()).rejects.toMatchObject({
       code: 'PORT_REFUSED',

@@ -4,6 +4,7 @@ import { findBubblewrap } from '../../../../bridge/sandbox/launch/bubblewrap.ts'
 import { bubblewrapConfinement } from '../../../../bridge/sandbox/launch/bubblewrap-confinement.ts';
 import { type Confinement, unconfined } from '../../../../bridge/sandbox/launch/confinement.ts';
 import { explainStart, selfTest } from '../../../../bridge/sandbox/proof/self-test.ts';
+import type { Launch } from '../../../../bridge/terminal/launch.ts';
 import {
   NO_BUBBLEWRAP,
   OWNER,
@@ -13,13 +14,30 @@ import {
 
 /** A sandbox whose commands are started with other arguments than ours. */
 function altered(sandbox: Confinement, alter: (args: string[]) => string[]): Confinement {
+  return relaunched(sandbox, (launch) => ({ ...launch, args: alter([...launch.args]) }));
+}
+
+/** The same with other options for bubblewrap, which reads them from the last input. */
+function withOptions(sandbox: Confinement, alter: (options: string[]) => string[]): Confinement {
+  return relaunched(sandbox, (launch) => {
+    const options = Buffer.from(launch.inputs.at(-1) ?? [])
+      .toString()
+      .split('\0')
+      .slice(0, -1);
+    const bytes = Buffer.from(
+      alter(options)
+        .map((option) => `${option}\0`)
+        .join(''),
+    );
+    return { ...launch, inputs: launch.inputs.with(-1, bytes) };
+  });
+}
+
+function relaunched(sandbox: Confinement, change: (launch: Launch) => Launch): Confinement {
   return {
     ...sandbox,
     start: (request, start) =>
-      sandbox.start(request, (command) => {
-        const { launch } = command;
-        return start({ ...command, launch: { ...launch, args: alter([...launch.args]) } });
-      }),
+      sandbox.start(request, (command) => start({ ...command, launch: change(command.launch) })),
   };
 }
 
@@ -144,15 +162,22 @@ describe.skipIf(NO_BUBBLEWRAP)(`the self-test ${NO_BUBBLEWRAP ?? ''}`, () => {
     );
     expect(await outcome(sandbox)).toContain('the network is open');
     const alone = { ...place.confinement, start: withoutConversation(place.confinement) };
-    const open = altered(alone, without(['--unshare-net']));
+    const open = withOptions(alone, without(['--unshare-net']));
     expect(await outcome(open)).toContain('the network is open');
   });
 
+  test('notices that the machine’s processes are in sight', async () => {
+    const joined = altered(place.confinement, without(['--mount-proc']));
+    expect(await outcome(joined)).toContain('the processes of the machine are in sight');
+    const alone = { ...place.confinement, start: withoutConversation(place.confinement) };
+    const open = withOptions(alone, without(['--proc', '/proc']));
+    expect(await outcome(open)).toContain('the processes of the machine are in sight');
+  });
+
   test('notices a folder in memory without a size', async () => {
-    const sandbox = altered(place.confinement, (args) => {
-      const at = args.indexOf('/tmp');
-      return args.toSpliced(at - 5, 2);
-    });
+    const sandbox = withOptions(place.confinement, (options) =>
+      options.toSpliced(options.indexOf('/tmp') - 5, 2),
+    );
     expect(await outcome(sandbox)).toContain('/tmp is not bounded');
   });
 

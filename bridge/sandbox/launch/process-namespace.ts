@@ -1,0 +1,146 @@
+/**
+ * The PID namespace that a conversation's commands share, so that one of them can signal the processes of another. The
+ * processes of one command are those in its mount namespace, which no process can leave or enter.
+ */
+import { closeSync, openSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { COMMAND_LIMITS } from '../../../shared/limits.ts';
+import { type HeldProcesses, SHELL, type SharedProcesses } from '../../terminal/launch.ts';
+import { SANDBOX_LIMITS } from '../limits.ts';
+import type { Holder, HolderOptions } from './holder.ts';
+
+/** Bubblewrap's options for the holder of a PID namespace. */
+export const OWN_PROCESSES = ['--unshare-pid', '--as-pid-1', '--proc', '/proc'] as const;
+
+/**
+ * The first process of a namespace, which no process inside can signal. Nobody waits for the children that it adopts: the
+ * kernel buries them, because it ignores their end. Only Bash leaves that to its successor.
+ */
+export const FIRST_PROCESS: Required<Pick<HolderOptions, 'program'>> = {
+  program: [SHELL, '-c', "trap '' CHLD; echo $$; exec cat"],
+};
+
+/** Disposed of, it takes no more commands, and ends with the last one that runs in it. */
+export class ProcessNamespace implements SharedProcesses, Disposable {
+  /** For a program that joins. */
+  readonly descriptor: number;
+  readonly #holder: Holder;
+  /** The `/proc` of the namespace: only its processes, by their numbers inside. */
+  readonly #folder: string;
+  readonly #descriptors: readonly number[];
+  #commands = 0;
+  #isDisposed = false;
+
+  /** Takes over a holder with {@link OWN_PROCESSES} and {@link FIRST_PROCESS}. */
+  constructor(holder: Holder) {
+    this.#holder = holder;
+    this.descriptor = openSync(`/proc/${holder.pid}/ns/pid`, 'r');
+    const folder = openSync(`/proc/${holder.pid}/root/proc`, 'r');
+    this.#descriptors = [this.descriptor, folder];
+    this.#folder = `/proc/self/fd/${folder}`;
+  }
+
+  /** False where its first process was killed, and all others with it. */
+  get isAlive(): boolean {
+    return this.#list().length > 0;
+  }
+
+  hold(first: number): HeldProcesses | undefined {
+    const mounts = this.#openMounts(first);
+    if (mounts === undefined) return undefined;
+    this.#commands += 1;
+    const end = async () => {
+      await this.#endAll(readlinkSync(`/proc/self/fd/${mounts}`));
+      closeSync(mounts);
+      this.#commands -= 1;
+      this.#endIfUnused();
+    };
+    return { end };
+  }
+
+  [Symbol.dispose](): void {
+    this.#isDisposed = true;
+    this.#endIfUnused();
+  }
+
+  #endIfUnused(): void {
+    if (!this.#isDisposed || this.#commands > 0) return;
+    this.#holder[Symbol.dispose]();
+    for (const descriptor of this.#descriptors) closeSync(descriptor);
+  }
+
+  /** As long as the descriptor is open, the kernel gives the name of this mount namespace to no other. */
+  #openMounts(first: number): number | undefined {
+    try {
+      return openSync(`${this.#folder}/${first}/ns/mnt`, 'r');
+    } catch {
+      return undefined; // It has gone, and has started nothing.
+    }
+  }
+
+  /** Where they are born faster than they can be killed, the whole namespace ends. */
+  async #endAll(mounts: string): Promise<void> {
+    const deadline = performance.now() + COMMAND_LIMITS.killGraceMs;
+    let before: readonly number[] = [];
+    for (let unsure = 0; unsure < SANDBOX_LIMITS.unsureLooks; ) {
+      const { members, isSure } = this.#look(mounts);
+      if (members.length === 0 && isSure) return;
+      unsure = members.length === 0 ? unsure + 1 : 0;
+      if (members.length > 0) killAllIn(mounts);
+      if (performance.now() > deadline) {
+        // Those that were there before are the kernel's, which lets nobody end them.
+        if (members.some((process) => !before.includes(process))) this.#holder[Symbol.dispose]();
+        return;
+      }
+      before = members;
+      await sleep(unsure > 0 ? 0 : SANDBOX_LIMITS.endPollMs);
+    }
+  }
+
+  /** A process that went during the look can have left a child behind it. */
+  #look(mounts: string): { readonly members: readonly number[]; readonly isSure: boolean } {
+    const found = this.#list().map((process) => ({
+      process,
+      place: mountsOf(`${this.#folder}/${process}`),
+    }));
+    return {
+      members: found.filter(({ place }) => place === mounts).map(({ process }) => process),
+      isSure: found.every(({ place }) => place !== undefined),
+    };
+  }
+
+  /** None when the namespace has ended. */
+  #list(): number[] {
+    return readdirSync(this.#folder).map(Number).filter(Number.isInteger);
+  }
+}
+
+/** Only outside have processes numbers by which this process can signal them. */
+function killAllIn(mounts: string): void {
+  for (const pid of readdirSync('/proc').map(Number).filter(Number.isInteger)) {
+    if (mountsOf(`/proc/${pid}`) !== mounts) continue;
+    try {
+      process.kill(pid, 'SIGKILL');
+    } catch {
+      // It has gone.
+    }
+  }
+}
+
+/** Empty for a process that is dead already, or another user's; undefined for one that has gone. */
+function mountsOf(place: string): string | undefined {
+  try {
+    return readlinkSync(`${place}/ns/mnt`);
+  } catch {
+    return isDead(place) ? '' : undefined;
+  }
+}
+
+function isDead(place: string): boolean {
+  try {
+    const stat = readFileSync(`${place}/stat`, 'latin1');
+    return /^[ZX]/.test(stat.slice(stat.lastIndexOf(')') + 2));
+  } catch {
+    return false;
+  }
+}
