@@ -1,6 +1,8 @@
 /** Turns a call from outside into one value, once. Every later step uses that value. */
+import { resolve as resolvePath } from 'node:path';
 import { takesPath } from '../../shared/tools/definition.ts';
 import type { ToolCall, ToolResult } from '../../shared/wire/tunnel.ts';
+import type { Checkpoints } from '../checkpoints/checkpoints.ts';
 import { ToolFailure } from '../failure.ts';
 import {
   type BridgeTool,
@@ -45,6 +47,7 @@ export interface Gate {
   readonly judge: Judge;
   /** Throws a ToolFailure for a place that calls may read but not change. */
   readonly assertChangeable?: (place: Place) => Promise<void>;
+  readonly checkpoints?: Pick<Checkpoints, 'canRestore'> | undefined;
 }
 
 /** Reads the arguments, resolves the path, and judges; the stricter of the verdict and of `hooked` counts. */
@@ -110,7 +113,7 @@ interface ReadableCall {
 
 async function judged(
   { call, tool, read, hooked }: ReadableCall,
-  { workspace, judge, assertChangeable }: Gate,
+  { workspace, judge, assertChangeable, checkpoints }: Gate,
 ): Promise<Admission> {
   const { definition } = tool;
   const { callId, conversationId, isPrivate, grantee, mode, limits, approvalReason } = call;
@@ -123,7 +126,14 @@ async function judged(
     place instanceof ToolFailure ? undefined : workspace.nameOf(place.path),
   );
   const { args, subjects } = read;
-  const judgedCall = { definition, args, subjects, mode, limits, approvalReason, conversationId };
+  const [folder] = resolved;
+  const canRestore = (path: string) =>
+    checkpoints !== undefined &&
+    folder !== undefined &&
+    !(folder instanceof ToolFailure) &&
+    checkpoints.canRestore(workspace.root, resolvePath(folder.path, path));
+  const about = { mode, limits, approvalReason, conversationId };
+  const judgedCall = { definition, args, subjects, canRestore, ...about };
   const names = takesPath(definition) ? realNames : [];
   const byRules = await judge(judgedCall, names);
   const verdict = hooked ? { ...byRules, ...strictestOf([byRules, hooked]) } : byRules;

@@ -3,7 +3,7 @@ import { hostWords } from '../../shared/tools/registries.ts';
 import type { Permission } from '../../shared/tools/run-terminal-cmd.ts';
 import { type Command, type CommandLine, parseCommandLine } from './command-line.ts';
 import { fedCommands } from './fed.ts';
-import { lossOf, namesLoss } from './losses.ts';
+import { deletedBy, lossOf, namesLoss } from './losses.ts';
 import { judgeHosts } from './network-verdict.ts';
 import { lineReadingsOf, readingsOf } from './readings.ts';
 import type { NamedTool } from './rule-names.ts';
@@ -34,11 +34,13 @@ export interface CommandSurroundings {
   readonly trustsNetwork?: boolean;
   /** Set in a worktree. Its files are a copy, so a command may delete them. */
   readonly alias?: string;
+  /** Whether undo could bring back what the command deletes at a path, which stands in its line. */
+  readonly canRestore?: ((path: string) => boolean) | undefined;
 }
 
 /**
  * Judges each command of a line on its own; the strictest verdict counts. A command that shows that it destroys work
- * asks, unless a rule of the owner names it. Rules that forbid or ask apply to every
+ * asks, unless undo could take it back or a rule of the owner names it. Rules that forbid or ask apply to every
  * reading of a command. The owner's `allow` applies only to a plain line as written: an owner who allowed `npm test*`
  * did not mean `npm test > ~/.profile`. It never replaces the question about the permission `all`, because a person
  * grants `all` for one call, not for a pattern.
@@ -53,9 +55,11 @@ export function judgeCommand(
   const rules = { ...book, userRules: book.userRules.filter(isWithin) };
   const isRead = strictRulesFor(book, tool).length > 0;
   const fed = fedCommands(line);
+  const restorable = restorableIn(line, surroundings);
   const subjects = line.commands.map((command) => ({
     ...subjectOf(command, line.isPlain, surroundings),
     isFed: fed.has(command),
+    ...(restorable.has(command) && { loss: undefined }),
   }));
   const network = judgeHosts(hosts, book, surroundings);
   const builtIn = builtInVerdict(permissions, hosts, network.isOpen, surroundings);
@@ -67,6 +71,23 @@ export function judgeCommand(
       ? [TANGLED]
       : []),
   ]);
+}
+
+/**
+ * The deletions at the beginning of a plain line that undo could take back. Behind any other command a path can mean
+ * another place, or have other files.
+ */
+function restorableIn(
+  { commands, isPlain }: CommandLine,
+  { isConfined, canRestore }: CommandSurroundings,
+): ReadonlySet<Command> {
+  const found = new Set<Command>();
+  if (!isPlain || !isConfined || canRestore === undefined) return found;
+  for (const command of commands) {
+    if (deletedBy(command)?.every(canRestore) !== true) break;
+    found.add(command);
+  }
+  return found;
 }
 
 /** Whether a rule's bounds let it decide here. A rule that forbids or asks has none. */

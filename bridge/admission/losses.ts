@@ -2,7 +2,7 @@
  * Finds commands that delete or discard work, as far as the line shows it. Such a command asks a person wherever it
  * runs; what a program does by itself stays unseen, so this prevents nothing.
  */
-import { parseCommandLine } from './command-line.ts';
+import { type Command, parseCommandLine } from './command-line.ts';
 import { type Readings, readingsOf } from './readings.ts';
 import { literalStart } from './wildcard.ts';
 
@@ -18,6 +18,25 @@ export function lossOf(readings: Readings, { isConfined }: { readonly isConfined
   }
   return undefined;
 }
+
+/**
+ * The paths that the command deletes, as they stand in the line, where all of them do: those of a plain `rm` or
+ * `unlink`. Undefined for any other command.
+ */
+export function deletedBy({ words, certainWords }: Command): readonly string[] | undefined {
+  const [name = '', ...args] = words;
+  if (!['rm', 'unlink'].includes(name) || words.length !== certainWords.length) return undefined;
+  const end = args.indexOf('--');
+  const [before, after] = end < 0 ? [args, []] : [args.slice(0, end), args.slice(end + 1)];
+  if (optionsOf(before).some((option) => !PLAIN_OPTION.test(option))) return undefined;
+  const paths = [...operandsOf(before), ...after];
+  return paths.some((path) => path === '' || EXPANDED.test(path)) ? undefined : paths;
+}
+
+const PLAIN_OPTION = /^(?:-[rRfvd]+|--(?:recursive|force|verbose|dir))$/;
+
+/** Also where quotes keep a shell from it. */
+const EXPANDED = /[*?[\]{}~$`\\]/;
 
 /** Whether the pattern itself names such a command: `git *` does not mean `git clean`. */
 export function namesLoss(pattern: string): boolean {

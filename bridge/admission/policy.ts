@@ -9,7 +9,7 @@ import type { Metadata } from '../../shared/wire/documents.ts';
 import { modeAllows } from '../../shared/wire/modes.ts';
 import type { CallLimits, ToolCall } from '../../shared/wire/tunnel.ts';
 import type { ToolFactsHere } from '../tools/executor.ts';
-import { judgeCommand } from './command-verdict.ts';
+import { type CommandSurroundings, judgeCommand } from './command-verdict.ts';
 import { isTrusted, judgeOffer } from './offer-verdict.ts';
 import {
   type DecidingRules,
@@ -47,17 +47,19 @@ export interface JudgedCall
   readonly args: Metadata;
   /** Paths, a command line, or what the tool wants of the web. */
   readonly subjects: readonly string[];
+  /** See {@link CommandSurroundings}. */
+  readonly canRestore?: CommandSurroundings['canRestore'];
 }
 
 /** The verdict on a call. It does not depend on the edge's own judgement. */
 export function judgeCall(call: JudgedCall, policy: Policy): Verdict {
-  const { definition: tool, args, subjects, mode, limits = {}, approvalReason } = call;
+  const { definition: tool, mode, limits = {}, approvalReason } = call;
   const { effect } = (isTrusted(tool, policy) && tool.claims) || tool;
   if (!modeAllows(mode, effect)) {
     return deny(`In the read-only mode ${mode}, ${tool.name} does not run.`);
   }
   return strictestOf([
-    judgeWork(tool, args, subjects, policy),
+    judgeWork(call, policy),
     ...verdictsOfRequest(tool, limits, approvalReason),
     ...(tool.asks === undefined ? [] : [ask(tool.asks)]),
   ]);
@@ -65,9 +67,7 @@ export function judgeCall(call: JudgedCall, policy: Policy): Verdict {
 
 /** The verdict on the call's work alone, without the request's demands. */
 function judgeWork(
-  tool: ToolFactsHere,
-  args: Metadata,
-  subjects: readonly string[],
+  { definition: tool, args, subjects, canRestore }: JudgedCall,
   policy: Policy,
 ): Verdict {
   if (tool.origin) return judgeOffer(tool, policy);
@@ -83,7 +83,10 @@ function judgeWork(
   return strictestOf(
     subjects.flatMap((command) =>
       tools.map((each) =>
-        judgeCommand({ tool: each, command, permissions, hosts }, policy, policy),
+        judgeCommand({ tool: each, command, permissions, hosts }, policy, {
+          ...policy,
+          canRestore: wishes.is_background ? undefined : canRestore,
+        }),
       ),
     ),
   );
@@ -107,7 +110,11 @@ function judgeWeb({ name }: ToolFacts, subjects: readonly string[], policy: Poli
   return strictestOf(subjects.map(judge));
 }
 
-const WISHES = runTerminalCmd.arguments.pick({ permissions: true, hosts: true });
+const WISHES = runTerminalCmd.arguments.pick({
+  permissions: true,
+  hosts: true,
+  is_background: true,
+});
 
 /**
  * The part of the workspace that an admitted call may show: nothing that a rule forbids. Of paths that a rule asks

@@ -141,6 +141,15 @@ export class Checkpoints {
     this.#ended.abort();
   }
 
+  /**
+   * Whether an undo could bring back all that a command deletes at this absolute path in the folder. Its files are
+   * looked at once more before the command.
+   */
+  canRestore(root: string, path: string): boolean {
+    if (!path.startsWith(`${root}/`)) return false;
+    return this.#watches.get(root)?.keeps(fromText(path)) === true;
+  }
+
   /** Whether the content can be stored, so that what replaces it can be undone. */
   canKeep(bytes: Uint8Array | null): boolean {
     return bytes !== null && this.contents.put(sha256(bytes), bytes);

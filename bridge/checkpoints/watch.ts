@@ -123,6 +123,36 @@ export class FolderWatch {
       this.#note(path, { ...seen(stats, after.hash), isSettled: false });
   }
 
+  /**
+   * Whether the contents of all files at this place, or below it, are kept as they are now. Stores those that changed
+   * since the look before, which are few. False for a place with links or with many files. Nothing at the place is
+   * nothing to keep.
+   */
+  keeps(path: BytePath): boolean {
+    const places = [path];
+    let left = CHECKPOINT_LIMITS.maxReadBefore / 2;
+    for (const place of places) {
+      const stats = statsOf(place);
+      if (stats?.isFile()) {
+        if (this.#isKept(place, stats)) continue;
+        left -= 1;
+        if (left < 0 || this.#read(place, stats).hash === null) return false;
+      } else if (stats) {
+        const inside = stats.isDirectory() ? readAll(place) : undefined;
+        if (inside === undefined) return false;
+        places.push(...inside);
+        if (places.length > CHECKPOINT_LIMITS.maxReadAfter) return false;
+      }
+    }
+    return true;
+  }
+
+  #isKept(path: BytePath, stats: Stats): boolean {
+    const known = this.#files.get(path);
+    if (known === undefined || known.hash === null || !known.isSettled) return false;
+    return isSame(known.stamp, stats) && this.#folder.contents.has(known.hash);
+  }
+
   /** The nearest to the root come first. */
   async #lookAt(look: FolderLook): Promise<readonly SeenChange[]> {
     let device: number | undefined;
@@ -267,6 +297,17 @@ function readListing(folder: BytePath, base: BytePath): WatchedListing | undefin
     const folders = entries.filter((entry) => entry.isDirectory() && !PASSED_OVER.has(entry.name));
     const files = entries.filter((entry) => entry.isFile());
     return { ...stamp, files: pathsOf(files), folders: pathsOf(folders) };
+  });
+}
+
+/** Undefined for what commands' changes are not looked for in. */
+function readAll(folder: BytePath): BytePath[] | undefined {
+  if (PASSED_OVER.has(folder.slice(folder.lastIndexOf('/') + 1))) return undefined;
+  return inHeld(folder, (held) => {
+    const names = readdirSync(toPathLike(held), { encoding: 'latin1' });
+    return names.some((name) => MARKS.has(name))
+      ? undefined
+      : names.map((name) => `${folder}/${name}`);
   });
 }
 

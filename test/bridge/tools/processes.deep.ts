@@ -167,6 +167,27 @@ test.skipIf(NO_BUBBLEWRAP)(
 );
 
 test.skipIf(NO_BUBBLEWRAP)(
+  `a process in the sandbox is ended by another command of its conversation ${NO_BUBBLEWRAP ?? ''}`,
+  async () => {
+    const { confinement, surroundings } = await freshWorkspace();
+    const made = createCommandTools({ confinement, background });
+    const changes = { workspace: await Workspace.open(surroundings.workspace) };
+    const marker = `36${randomUUID().replace(/\D/g, '').slice(0, 8)}`;
+    const command = `setsid sleep ${marker} & exec perl -e '$| = 1; print "up\n"; sleep 60'`;
+    const started = await call('run_terminal_cmd', { command, is_background: true }, changes, made);
+    expect(started.data).toContain('They can end its processes');
+    const asked = { command: `pgrep -a perl; pkill -x perl` };
+    const killed = await call('run_terminal_cmd', asked, changes, made);
+    expect(killed.data).toMatch(/Output:\n\d+ perl -e /);
+    const id = String(started.metadata?.['process_id']);
+    const wait = { process_id: id, wait_for: 'nothing', timeout: 10_000 };
+    const ended = await call('read_process', wait, changes, made);
+    expect(ended.data).toContain('Exit code: 143');
+    expect(await isAnyoneRunning(marker)).toBe(false);
+  },
+);
+
+test.skipIf(NO_BUBBLEWRAP)(
   `commands in the sandbox hand on folder and variables, over permissions, and no descriptor ${NO_BUBBLEWRAP ?? ''}`,
   async () => {
     for (const isHeld of [false, true]) {

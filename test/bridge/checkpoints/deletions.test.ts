@@ -1,0 +1,97 @@
+import { mkdir, symlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { judgeCall } from '../../../bridge/admission/policy.ts';
+import { Checkpoints } from '../../../bridge/checkpoints/checkpoints.ts';
+import { CHECKPOINT_LIMITS } from '../../../bridge/checkpoints/limits.ts';
+import { unconfined } from '../../../bridge/sandbox/launch/confinement.ts';
+import { createCommandTools } from '../../../bridge/tools/catalogue.ts';
+import { undoTools } from '../../../bridge/tools/undo.ts';
+import { newConversationId, responseIdOf } from '../../../shared/ids.ts';
+import { background } from '../tools/command-tools.ts';
+import { temporaryWorkspace } from '../tools/temporary-workspace.ts';
+import { Bench, newCall } from '../tunnel/session-bench.ts';
+
+const FILES = {
+  'a.txt': 'one\n',
+  'with blank.txt': 'two\n',
+  'sub/b.bin': Uint8Array.from([0, 1, 255]),
+  'sub/deep/c.txt': 'c\n',
+  'linked/d.txt': 'd\n',
+  'made/node_modules/e.js': 'e\n',
+  'large.txt': 'x'.repeat(CHECKPOINT_LIMITS.maxFileBytes + 1),
+  'with/large.txt': 'x'.repeat(CHECKPOINT_LIMITS.maxFileBytes + 1),
+};
+
+/** Commands run without a sandbox, and are judged as those in one. */
+async function deletingBench() {
+  const place = await temporaryWorkspace(FILES);
+  await symlink(place.path('sub'), place.path('linked/link'));
+  const stateDir = join(place.root, '..', 'state');
+  await mkdir(stateDir);
+  const checkpoints = Checkpoints.open(stateDir);
+  if (!checkpoints) throw new Error('no checkpoints');
+  const surroundings = {
+    workspace: place.root,
+    home: '/nonexistent',
+    closedFolders: [],
+    maskFolder: join(stateDir, 'masks'),
+    environment: { PATH: process.env['PATH'] },
+  };
+  const confinement = unconfined(surroundings, 'as a test');
+  const commands = createCommandTools({ confinement, background });
+  const policy = { workspace: place.root, isConfined: true, userRules: [], workspaceRules: [] };
+  const bench = Bench.over(place, {
+    checkpoints,
+    tools: [...commands.values(), ...undoTools(checkpoints).values()],
+    decide: (call) => judgeCall(call, policy).decision,
+  });
+  const run = responseIdOf(newConversationId(crypto.randomUUID()), 1);
+  const command = (line: string, more: object = {}) => ({
+    ...newCall('run_terminal_cmd', { command: line, ...more }),
+    run,
+  });
+  expect(await bench.run(command('true'))).toMatchObject({ status: 'success' });
+  return { place, bench, run, command };
+}
+
+test('a deletion that undo can take back asks nobody, and undo takes it back', async () => {
+  const { place, bench, run, command } = await deletingBench();
+  await place.put('new.txt', 'just written\n');
+  for (const line of [
+    'rm a.txt && rm -f "with blank.txt" missing.txt; echo done',
+    'rm -rf sub',
+    'unlink new.txt',
+  ]) {
+    expect(await bench.run(command(line)), line).toMatchObject({ status: 'success' });
+  }
+  for (const name of ['a.txt', 'with blank.txt', 'sub/b.bin', 'sub/deep/c.txt', 'new.txt'])
+    await expect(place.text(name), name).rejects.toMatchObject({ code: 'ENOENT' });
+  const undo = { ...newCall('undo_changes', { scope: 'response', id: run }), run };
+  expect(await bench.run(undo)).toMatchObject({ status: 'success' });
+  for (const name of ['a.txt', 'with blank.txt', 'sub/b.bin', 'sub/deep/c.txt'] as const)
+    expect(await place.text(name), name).toBe(Buffer.from(FILES[name]).toString());
+  expect(await place.text('new.txt')).toBe('just written\n');
+});
+
+test.each([
+  ['a file that is too large to be kept', 'rm large.txt'],
+  ['a folder with such a file', 'rm -r with'],
+  ['a folder with a link', 'rm -r linked'],
+  ['a file behind a link', 'rm linked/link/b.bin'],
+  ['what programs can make again', 'rm -r made'],
+  ['a path out of the workspace', 'rm -f ../state/masks'],
+  ['the workspace', 'rm -rf "$PWD"'],
+  ['names that the shell finds', 'rm *.txt'],
+  ['another folder', 'cd sub && rm deep/c.txt'],
+  ['what another command has put there', 'mv large.txt b.txt; rm b.txt'],
+  ['a loop', 'while rm a.txt; do true; done < x'],
+])('a deletion of %s asks', async (_, line) => {
+  const { bench, command } = await deletingBench();
+  expect(await bench.ask(command(line))).toBeDefined();
+});
+
+test('a deletion in the background asks: nobody knows when its changes end', async () => {
+  const { bench, command } = await deletingBench();
+  expect(await bench.ask(command('rm a.txt', { is_background: true }))).toBeDefined();
+});
