@@ -88,8 +88,10 @@ function endShared(report: Readable, start: unknown, shared: SharedProcesses): E
   const held = newDeferred<HeldProcesses | undefined>();
   let isEnding = false;
   onFirst(report, (pid) => {
-    held.resolve(shared.hold(pid));
-    if (start instanceof Writable && !isEnding) start.on('error', () => {}).end('\n');
+    const processes = shared.hold(pid);
+    held.resolve(processes);
+    if (processes === undefined || isEnding || !(start instanceof Writable)) return;
+    start.on('error', () => {}).end('\n');
   });
   report.once('close', () => held.resolve(undefined));
   return async (leader, use) => {

@@ -30,6 +30,7 @@ export class ProcessNamespace implements SharedProcesses, Disposable {
   readonly #descriptors: readonly number[];
   #commands = 0;
   #isDisposed = false;
+  #hasEnded = false;
 
   /** Takes over a holder with {@link OWN_PROCESSES} and {@link FIRST_PROCESS}. */
   constructor(holder: Holder) {
@@ -46,7 +47,7 @@ export class ProcessNamespace implements SharedProcesses, Disposable {
   }
 
   hold(first: number): HeldProcesses | undefined {
-    const mounts = this.#openMounts(first);
+    const mounts = this.#hasEnded ? undefined : this.#openMounts(first);
     if (mounts === undefined) return undefined;
     this.#commands += 1;
     const end = async () => {
@@ -64,7 +65,8 @@ export class ProcessNamespace implements SharedProcesses, Disposable {
   }
 
   #endIfUnused(): void {
-    if (!this.#isDisposed || this.#commands > 0) return;
+    if (!this.#isDisposed || this.#commands > 0 || this.#hasEnded) return;
+    this.#hasEnded = true;
     this.#holder[Symbol.dispose]();
     for (const descriptor of this.#descriptors) closeSync(descriptor);
   }
