@@ -46,8 +46,6 @@ export const SANDBOX_LIMITS = {
   maxConversations: 64,
   /** Milliseconds between two looks at whether the processes of an ended command have gone. */
   endPollMs: 1,
-  /** Looks that find none of them while other processes come and go, after which there are none. */
-  unsureLooks: 20,
   /** Milliseconds until a network has a door: a Node starts for it, in 50 ms on an idle machine. */
   doorMs: 15_000,
   /** The same for a port that a person opens: their client waits 8 s for the answer. */

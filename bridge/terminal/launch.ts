@@ -42,6 +42,8 @@ export interface SharedProcesses {
 
 /** All processes of one command, whatever they do to leave it. */
 export interface HeldProcesses {
+  /** Whether none of them is left. */
+  readonly areGone: () => boolean;
   /** Kills what is left, and resolves when it has gone or the system lets nobody end it. To be called once, at the end. */
   readonly end: () => Promise<void>;
 }

@@ -48,6 +48,8 @@ export const TERMINAL_LIMITS = {
   groupPollMs: 20,
   /** Between two checks of an ending sandbox, whose last process mostly goes within 2 ms: each command waits for it. */
   namespacePollMs: 1,
+  /** Between two looks at whether all processes of a running command have gone: a look takes a millisecond. */
+  gonePollMs: 1.5 * SECOND,
   /** A background command that prints nothing for this long counts as started: a build step rarely pauses that long. */
   backgroundQuietMs: SECOND,
   /** A background command that keeps printing is reported after this long. */

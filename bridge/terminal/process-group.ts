@@ -21,6 +21,11 @@ export async function endProcessGroup(leader: number, use: PidNamespaceUse): Pro
   await endsInTime(() => isAlive(leader), groupPollMs);
 }
 
+/** At once, and without waiting for their end. */
+export function killProcessGroup(leader: number): void {
+  signalGroup(leader, 'SIGKILL');
+}
+
 /** A process for good: once it has gone, the system can give its id to another, which began later. */
 export interface Identity {
   readonly pid: number;

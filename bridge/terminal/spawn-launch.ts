@@ -14,7 +14,14 @@ import {
   shellDescriptor,
   startDescriptor,
 } from './launch.ts';
-import { endNamespace, endProcessGroup, type Identity, identify } from './process-group.ts';
+import { TERMINAL_LIMITS } from './limits.ts';
+import {
+  endNamespace,
+  endProcessGroup,
+  type Identity,
+  identify,
+  killProcessGroup,
+} from './process-group.ts';
 import { readShellReport, type ShellReport } from './shell-report.ts';
 import { endOf } from './stream-end.ts';
 
@@ -53,8 +60,8 @@ export function spawnLaunch(launch: Launch, stdin: 'ignore' | 'pipe'): Program {
     said instanceof Readable ? readShellReport(said, shellBegins) : async () => undefined;
   const report = hasPidNamespace && streams[reportDescriptor(others)];
   const inside = report instanceof Readable ? report : undefined;
-  const end =
-    inside && shared ? endShared(inside, streams[startDescriptor(others)], shared) : endOwn(inside);
+  const start = streams[startDescriptor(others)];
+  const end = inside && shared ? endShared(child, inside, start, shared) : endOwn(inside);
   return {
     child,
     end: async () => {
@@ -83,19 +90,28 @@ function endOwn(report: Readable | undefined): End {
   };
 }
 
-/** A command that is to end before its first process is held does not begin. */
-function endShared(report: Readable, start: unknown, shared: SharedProcesses): End {
+/** A command does not begin where its processes cannot be held, or it is to end. */
+function endShared(
+  { pid: leader = 0 }: ChildProcess,
+  report: Readable,
+  start: unknown,
+  shared: SharedProcesses,
+): End {
   const held = newDeferred<HeldProcesses | undefined>();
   let isEnding = false;
+  let looking: NodeJS.Timeout | undefined;
   onFirst(report, (pid) => {
     const processes = shared.hold(pid);
     held.resolve(processes);
-    if (processes === undefined || isEnding || !(start instanceof Writable)) return;
+    if (processes === undefined) return killProcessGroup(leader);
+    if (isEnding || !(start instanceof Writable)) return;
+    looking = endWhenGone(leader, processes);
     start.on('error', () => {}).end('\n');
   });
   report.once('close', () => held.resolve(undefined));
-  return async (leader, use) => {
+  return async (_, use) => {
     isEnding = true;
+    clearInterval(looking);
     // Bubblewrap would leave a process behind that waits for it, if it ended before its report.
     const limit = setTimeout(() => report.destroy(), COMMAND_LIMITS.killGraceMs);
     const processes = await held.promise;
@@ -103,6 +119,16 @@ function endShared(report: Readable, start: unknown, shared: SharedProcesses): E
     await endProcessGroup(leader, use);
     await processes?.end();
   };
+}
+
+/** Another command can have stopped the program that waits for the end of this one. */
+function endWhenGone(leader: number, processes: HeldProcesses): NodeJS.Timeout {
+  let looks = 0;
+  const look = () => {
+    looks = processes.areGone() ? looks + 1 : 0;
+    if (looks > 1) killProcessGroup(leader);
+  };
+  return setInterval(look, TERMINAL_LIMITS.gonePollMs).unref();
 }
 
 /** Calls back with the number of bubblewrap's first process, as bubblewrap sees it; not where it ends before it has one. */

@@ -58,16 +58,17 @@ export async function bubblewrapConfinement(
   // A worktree shares them with the workspace, whose commands may run.
   const mayEmpty = surroundings.alias === undefined;
   // Every start of a bridge waits for these. Each looks at something else, and most start a program.
-  const opening = SharedNamespaces.open(account, bubblewrap);
+  const viewing = systemView({
+    workspace,
+    account,
+    home: surroundings.home,
+    searchPath: surroundings.environment['PATH'] ?? '',
+    readable,
+    closedFolders,
+  });
+  const opening = SharedNamespaces.open(account, bubblewrap, viewing);
   const looks = Promise.all([
-    systemView({
-      workspace,
-      account,
-      home: surroundings.home,
-      searchPath: surroundings.environment['PATH'] ?? '',
-      readable,
-      closedFolders,
-    }),
+    viewing,
     linkedGit(workspace),
     problemOf(shown),
     cacheFolder && prepareCaches(cacheFolder, account, { mayEmpty }),
@@ -315,11 +316,12 @@ async function joinedBy(
   { conversationId, permissions }: CommandRequest,
   { shared }: SandboxMachine,
 ): Promise<Partial<JoinedNamespaces>> {
-  if (conversationId === undefined || shared === undefined) return {};
-  const { processes, ...ofNetwork } = await shared.of(conversationId).catch((cause: unknown) => {
+  // By its processes another command would see the machine's network, in their `/proc/PID/net`.
+  if (conversationId === undefined || permissions.includes('network')) return {};
+  const joining = shared?.of(conversationId).catch((cause: unknown) => {
     throw failed(cause);
   });
-  return permissions.includes('network') ? { processes } : { processes, ...ofNetwork };
+  return (await joining) ?? {};
 }
 
 function notDialled(cause: unknown): never {

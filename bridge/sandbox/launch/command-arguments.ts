@@ -111,12 +111,13 @@ export function limitedShell(
   const processes = SHELL.endsWith('/bash') ? '-u' : '-p';
   // Where memory runs out, the kernel ends a command, never the bridge.
   const firstToEnd = 'echo 1000 >/proc/self/oom_score_adj';
-  const limits = `ulimit ${processes} ${maxProcesses}; ulimit -d ${maxDataKib}; ${firstToEnd}`;
+  const bounds = `ulimit -c 0; ulimit ${processes} ${maxProcesses}; ulimit -d ${maxDataKib}`;
+  const limits = `${bounds}; ${firstToEnd}`;
   const [taken, given] = variables === undefined ? ['', ''] : [TAKE_VARIABLES, GIVE_VARIABLES];
   const last = hasProcesses ? startDescriptor(others) : reportDescriptor(others);
   const closed = `exec${range(FIRST_INPUT + 1, last)
     .map((descriptor) => ` ${descriptor}<&-`)
-    .join('')}`;
+    .join('')} || exit 126`;
   const where = { hasPidNamespace: true, isShared: hasProcesses };
   const report = reportsShell ? shellDescriptor(others, where) : undefined;
   const start = `${isServer ? '' : 'exec 2>&1; '}${shellScript(report)}`;

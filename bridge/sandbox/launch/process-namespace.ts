@@ -50,13 +50,16 @@ export class ProcessNamespace implements SharedProcesses, Disposable {
     const mounts = this.#hasEnded ? undefined : this.#openMounts(first);
     if (mounts === undefined) return undefined;
     this.#commands += 1;
-    const end = async () => {
-      await this.#endAll(readlinkSync(`/proc/self/fd/${mounts}`));
-      closeSync(mounts);
-      this.#commands -= 1;
-      this.#endIfUnused();
+    const name = readlinkSync(`/proc/self/fd/${mounts}`);
+    return {
+      areGone: () => hasNone(this.#look(name)),
+      end: async () => {
+        await this.#endAll(name);
+        closeSync(mounts);
+        this.#commands -= 1;
+        this.#endIfUnused();
+      },
     };
-    return { end };
   }
 
   [Symbol.dispose](): void {
@@ -80,27 +83,28 @@ export class ProcessNamespace implements SharedProcesses, Disposable {
     }
   }
 
-  /** Where they are born faster than they can be killed, the whole namespace ends. */
+  /** Where they are born faster than they can be found and killed, the whole namespace ends. */
   async #endAll(mounts: string): Promise<void> {
     const deadline = performance.now() + COMMAND_LIMITS.killGraceMs;
     let before: readonly number[] = [];
-    for (let unsure = 0; unsure < SANDBOX_LIMITS.unsureLooks; ) {
-      const { members, isSure } = this.#look(mounts);
-      if (members.length === 0 && isSure) return;
-      unsure = members.length === 0 ? unsure + 1 : 0;
+    for (;;) {
+      const seen = this.#look(mounts);
+      if (hasNone(seen)) return;
+      const { members, isSure } = seen;
       if (members.length > 0) killAllIn(mounts);
       if (performance.now() > deadline) {
         // Those that were there before are the kernel's, which lets nobody end them.
-        if (members.some((process) => !before.includes(process))) this.#holder[Symbol.dispose]();
+        const isSame = members.every((process) => before.includes(process));
+        if (!isSure || !isSame) this.#holder[Symbol.dispose]();
         return;
       }
       before = members;
-      await sleep(unsure > 0 ? 0 : SANDBOX_LIMITS.endPollMs);
+      await sleep(members.length > 0 ? SANDBOX_LIMITS.endPollMs : 0);
     }
   }
 
-  /** A process that went during the look can have left a child behind it. */
-  #look(mounts: string): { readonly members: readonly number[]; readonly isSure: boolean } {
+  /** A process that went during the look can have left a child behind it. One that cannot be looked at counts as such. */
+  #look(mounts: string): Membership {
     const found = this.#list().map((process) => ({
       process,
       place: mountsOf(`${this.#folder}/${process}`),
@@ -117,6 +121,16 @@ export class ProcessNamespace implements SharedProcesses, Disposable {
   }
 }
 
+/** Which processes a mount namespace has. */
+interface Membership {
+  readonly members: readonly number[];
+  readonly isSure: boolean;
+}
+
+function hasNone({ members, isSure }: Membership): boolean {
+  return members.length === 0 && isSure;
+}
+
 /** Only outside have processes numbers by which this process can signal them. */
 function killAllIn(mounts: string): void {
   for (const pid of readdirSync('/proc').map(Number).filter(Number.isInteger)) {
@@ -129,19 +143,40 @@ function killAllIn(mounts: string): void {
   }
 }
 
-/** Empty for a process that is dead already, or another user's; undefined for one that has gone. */
+/** Empty for a process that is dead already; undefined for one that has gone, or cannot be looked at. */
 function mountsOf(place: string): string | undefined {
+  const own = linkIn(place);
+  if (own !== undefined) return own;
+  // The first thread can be dead while others run.
+  for (const thread of threadsOf(place)) {
+    const found = linkIn(`${place}/task/${thread}`);
+    if (found !== undefined) return found;
+  }
+  return isDead(place) ? '' : undefined;
+}
+
+function linkIn(place: string): string | undefined {
   try {
     return readlinkSync(`${place}/ns/mnt`);
   } catch {
-    return isDead(place) ? '' : undefined;
+    return undefined;
   }
 }
 
+function threadsOf(place: string): string[] {
+  try {
+    return readdirSync(`${place}/task`);
+  } catch {
+    return []; // It has gone.
+  }
+}
+
+/** By proc_pid_stat(5), whose 20th field counts the threads, a dead first one among them. */
 function isDead(place: string): boolean {
   try {
     const stat = readFileSync(`${place}/stat`, 'latin1');
-    return /^[ZX]/.test(stat.slice(stat.lastIndexOf(')') + 2));
+    const [state = '', ...fields] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return 'ZX'.includes(state) && Number(fields[20 - 4]) <= 1;
   } catch {
     return false;
   }

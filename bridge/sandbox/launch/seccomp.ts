@@ -7,7 +7,7 @@
 export function seccompProgram(arch: string = process.arch): Uint8Array | undefined {
   const abi = ABIS[arch];
   if (abi === undefined) return undefined;
-  const { clone, clone3, socket, socketpair } = LIMITED;
+  const { clone, clone3, prlimit64, socket, socketpair } = LIMITED;
   const { column } = abi;
   return assemble([
     ...killOtherAbis(abi),
@@ -15,6 +15,8 @@ export function seccompProgram(arch: string = process.arch): Uint8Array | undefi
     // The flags of clone3 lie in memory, where no filter sees them. Without clone3 the C library falls back to clone.
     ...refuse(clone3[column], ENOSYS),
     ...refuseWhenArgumentHas(clone[column], CLONE_NEWUSER),
+    // Of the caller alone: another process may be one that starts a command, or may write its memory into a file.
+    ...refuseUnlessArgument(prlimit64[column], [0]),
     ...refuseUnlessArgument(socket[column], [AF_INET, AF_INET6, AF_NETLINK]),
     // A socket from a datagram pair can send to any server's socket. A pair of these two types reaches only itself.
     ...refusePairUnless(socketpair[column], [SOCK_STREAM, SOCK_SEQPACKET]),
@@ -61,6 +63,7 @@ const DENIED: Readonly<Record<string, CallNumbers>> = {
 const LIMITED = {
   clone: [56, 220],
   clone3: [435, 435],
+  prlimit64: [302, 261],
   socket: [41, 198],
   socketpair: [53, 199],
 } as const satisfies Record<string, CallNumbers>;

@@ -5,8 +5,9 @@
 import { closeSync, openSync } from 'node:fs';
 import type { Dialer } from '../../terminal/process-book.ts';
 import type { CommandUser } from '../account.ts';
-import { fromText } from '../byte-path.ts';
+import { type BytePath, fromText } from '../byte-path.ts';
 import { SANDBOX_LIMITS } from '../limits.ts';
+import { SEAL } from '../view/view.ts';
 import type { Bubblewrap } from './bubblewrap.ts';
 import { ownUser } from './command-arguments.ts';
 import { openDialer } from './dialer.ts';
@@ -25,27 +26,38 @@ export class SharedNamespaces implements Disposable {
   readonly entry: Entry;
   readonly #account: CommandUser;
   readonly #bubblewrap: Bubblewrap;
+  readonly #view: Promise<readonly BytePath[]>;
   /** By their conversations, the one used last at the end. */
   readonly #conversations = new Map<string, HeldNamespaces>();
 
-  private constructor(account: CommandUser, bubblewrap: Bubblewrap, entry: Entry) {
+  private constructor(
+    account: CommandUser,
+    bubblewrap: Bubblewrap,
+    view: Promise<readonly BytePath[]>,
+    entry: Entry,
+  ) {
     this.#account = account;
     this.#bubblewrap = bubblewrap;
+    this.#view = view;
     this.entry = entry;
   }
 
-  /** Undefined where no namespace can be entered: then each command has namespaces of its own. */
+  /**
+   * Undefined where no namespace can be entered: then each command has namespaces of its own. `view` is what commands see:
+   * they can list the mounts of the first process.
+   */
   static async open(
     account: CommandUser,
     bubblewrap: Bubblewrap,
+    view: Promise<readonly BytePath[]>,
   ): Promise<SharedNamespaces | undefined> {
     const { file, nsenter } = bubblewrap;
     if (nsenter === undefined) return undefined;
     try {
-      const args = [...PLAIN, '--uid', '0', '--gid', '0'].map(fromText);
+      const args = [...PLAIN, '--ro-bind', '/', '/', '--uid', '0', '--gid', '0'].map(fromText);
       using holder = await startHolder(account.prefix, file, args);
       const user = openSync(`/proc/${holder.pid}/ns/user`, 'r');
-      return new SharedNamespaces(account, bubblewrap, { nsenter, user });
+      return new SharedNamespaces(account, bubblewrap, view, { nsenter, user });
     } catch {
       return undefined; // The self-test decides whether commands can be confined at all.
     }
@@ -122,28 +134,20 @@ export class SharedNamespaces implements Disposable {
   async #make(): Promise<MadeNamespaces> {
     const { uid, gid, prefix } = this.#account;
     const { file, unshare } = this.#bubblewrap;
-    const network = [...PLAIN, ...ownUser({ uid, gid }), '--unshare-net'];
     const { entry } = this;
+    const network = [...PLAIN, ...ownUser({ uid, gid }), '--unshare-net'].map(fromText);
+    const seen = [...network, ...(await this.#view)];
     if (unshare === undefined) {
-      using holder = await startHolder(prefix, file, network.map(fromText), { entry });
+      using holder = await startHolder(prefix, file, [...seen, ...SEAL], { entry });
       return { network: openNetwork(holder) };
     }
-    const args = [...network, ...OWN_PROCESSES].map(fromText);
+    const args = [...seen, ...OWN_PROCESSES, ...SEAL];
     const holder = await startHolder(prefix, file, args, { entry, ...FIRST_PROCESS });
     return { network: openNetwork(holder), processes: new ProcessNamespace(holder) };
   }
 }
 
-/** The holder's program is one of the system: nothing is closed to it. */
-const PLAIN = [
-  '--unshare-user',
-  '--cap-drop',
-  'ALL',
-  '--die-with-parent',
-  '--ro-bind',
-  '/',
-  '/',
-] as const;
+const PLAIN = ['--unshare-user', '--cap-drop', 'ALL', '--die-with-parent'] as const;
 
 /** The namespaces of a conversation as a command finds them at its start. */
 export interface JoinedNamespaces {

@@ -1,5 +1,8 @@
-import { readFileSync } from 'node:fs';
+import { execFile } from 'node:child_process';
+import { closeSync, existsSync, openSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { descendants } from '../../../../bridge/sandbox/launch/freeze.ts';
 import type { CommandOutcome } from '../../../../bridge/terminal/run-command.ts';
@@ -21,6 +24,8 @@ interface Started {
   readonly printed: (text: string) => Promise<void>;
   readonly output: () => string;
 }
+
+const NO_COMPILER = existsSync('/usr/bin/gcc') ? undefined : 'skipped: gcc is not installed';
 
 describe.skipIf(NO_BUBBLEWRAP)(`the processes of a conversation ${NO_BUBBLEWRAP ?? ''}`, () => {
   let place: SandboxedWorkspace;
@@ -87,15 +92,21 @@ describe.skipIf(NO_BUBBLEWRAP)(`the processes of a conversation ${NO_BUBBLEWRAP 
     expect(await server.ended).toEqual({ state: 'exited', exitCode: 143 });
   });
 
-  test.each<Permission>(['network', 'git_write'])(
-    'are ended also with the permission %s',
-    async (permission) => {
-      const server = await start('echo $$; exec sleep 7002', 'conv_a', permission);
-      await server.printed('\n');
-      await attempt(`kill ${server.output().trim()}`, 'conv_a');
-      expect(await server.ended).toMatchObject({ exitCode: 143 });
-    },
-  );
+  test('are ended by a command with other permissions', async () => {
+    const server = await start('echo $$; exec sleep 7002', 'conv_a', 'git_write');
+    await server.printed('\n');
+    await attempt(`kill ${server.output().trim()}`, 'conv_a');
+    expect(await server.ended).toMatchObject({ exitCode: 143 });
+  });
+
+  test('are not seen where they have the network of the machine, which their /proc would show', async () => {
+    const server = await start('echo up; exec sleep 7012', 'conv_a', 'network');
+    await server.printed('up');
+    const { output } = await attempt('pkill -x sleep; cat /proc/*/net/route', 'conv_a');
+    expect(output.match(/^Iface/gm)?.length).toBeGreaterThan(2);
+    expect(output).not.toMatch(/^(?!Iface)./m);
+    expect(alive('7012')).toHaveLength(1);
+  });
 
   test('are seen by its commands alone', async () => {
     const server = await start('echo up; exec sleep 7003', 'conv_a');
@@ -233,5 +244,76 @@ describe.skipIf(NO_BUBBLEWRAP)(`the processes of a conversation ${NO_BUBBLEWRAP 
   test('leave no dead ones behind', async () => {
     await attempt('for i in 1 2 3; do (setsid sleep 0.01 &); done; sleep 0.3', 'conv_a');
     expect((await attempt('ps -eo stat | grep -c Z', 'conv_a')).output).toBe('0\n');
+  });
+
+  describe.skipIf(NO_COMPILER)(`of a program that hides ${NO_COMPILER ?? ''}`, () => {
+    beforeAll(async () => {
+      const file = place.path('workspace/leaving');
+      const source = join(import.meta.dirname, 'leaving.c');
+      await promisify(execFile)('gcc', ['-O1', '-w', '-static', '-pthread', '-o', file, source]);
+    });
+
+    /** Whether something still shows that it lives. */
+    const lives = async (sign: string) => {
+      const before = (await place.text(`workspace/${sign}`))?.length;
+      expect(before).toBeGreaterThan(0);
+      await sleep(1_500);
+      return (await place.text(`workspace/${sign}`))?.length !== before;
+    };
+
+    test('go also where the first thread of one is dead', async () => {
+      const { end } = await attempt('./leaving headless sign_1; sleep 0.3', 'conv_a');
+      expect(end).toEqual({ state: 'exited', exitCode: 0 });
+      expect(await lives('sign_1')).toBe(false);
+    });
+
+    test('go also where none has a number for long, beside many others', async () => {
+      const others = await start('./leaving many', 'conv_c');
+      await others.printed('ready');
+      await attempt('./leaving hop sign_2; sleep 0.3', 'conv_c');
+      expect(await lives('sign_2')).toBe(false);
+    });
+  });
+
+  test('keep their memory from each other, also as they end', async () => {
+    const victim = await start(
+      `exec perl -e '$| = 1; $s = "se" . "cret"; print "up\\n"; sleep 60'`,
+      'conv_a',
+    );
+    await victim.printed('up');
+    const attack =
+      'prlimit --pid $(pgrep -x perl) --core=unlimited:unlimited; pkill -QUIT -x perl; ls';
+    const { output } = await attempt(attack, 'conv_a');
+    expect(output).toMatch(/prlimit: .*not permitted/);
+    expect(output).not.toMatch(/^core/m);
+    await victim.ended;
+  });
+
+  test('show none of the machine’s mounts', async () => {
+    const { output } = await attempt('cat /proc/*/mountinfo', 'conv_a');
+    expect(output).toContain(' /proc ');
+    expect(output).not.toContain('cgroup');
+  });
+
+  test('end a command with the last of them, also where what waits for it is stopped', async () => {
+    const command = await start('kill -STOP $PPID; echo done', 'conv_a');
+    expect(await command.ended).toEqual({ state: 'killed', signal: 'SIGKILL' });
+    expect(command.output()).toBe('done\n');
+  });
+
+  test('do not begin where this process cannot hold them', async () => {
+    await attempt('true', 'conv_a');
+    const taken: number[] = [];
+    const command = await start('echo began; exec sleep 7013', 'conv_a');
+    try {
+      for (;;) taken.push(openSync('/dev/null', 'r'));
+    } catch {
+      // All descriptors are in use.
+    }
+    await sleep(200);
+    for (const descriptor of taken) closeSync(descriptor);
+    expect(await command.ended).toMatchObject({ state: 'killed' });
+    expect(command.output()).toBe('');
+    expect(alive('7013')).toEqual([]);
   });
 });
