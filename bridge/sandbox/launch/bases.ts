@@ -1,7 +1,5 @@
 /** Keeps the bases of one workspace up to date with the workspace's protected and secret paths. */
 
-import { ToolFailure } from '../../failure.ts';
-import type { IgnoreFile } from '../../ignored/chain.ts';
 import { type CommandUser, otherRights } from '../account.ts';
 import { type BytePath, fromText, isBelow, toText } from '../byte-path.ts';
 import { SANDBOX_LIMITS } from '../limits.ts';
@@ -13,13 +11,20 @@ import { Masks, type OwnFile, TrackedSecrets } from '../view/masks.ts';
 import { type ClosedEntries, type ClosedEntry, WorkspaceScan } from '../view/scan.ts';
 import { closeEntries, mountable } from '../view/view.ts';
 import { Base } from './base.ts';
-import type { ClosedName, SandboxSurroundings } from './confinement.ts';
+import {
+  assertPlain,
+  type BaseKind,
+  type ClosedAbout,
+  describeClosed,
+  entriesOf,
+  oddProblem,
+  TOO_LARGE,
+  TOO_MANY,
+} from './closed-about.ts';
+import type { SandboxSurroundings } from './confinement.ts';
 import { descendants, type Freeze, freezeDescendants, type Process } from './freeze.ts';
 import { failed, releaseHeld } from './held-command.ts';
 import type { Entry } from './holder.ts';
-
-/** `git` leaves git's own files writable, for a command that a person allowed to change them. */
-export type BaseKind = 'plain' | 'git';
 
 export interface BasesOptions {
   readonly workspace: string;
@@ -36,12 +41,6 @@ export interface BasesOptions {
   readonly readAuthor: () => Promise<Author>;
   /** A folder for which the workspace stands, and whose ignore files hold here too. */
   readonly alias?: string | undefined;
-}
-
-export interface ClosedAbout {
-  /** Sentences for people and the model about anything unusual; mostly none. */
-  readonly notes: readonly string[];
-  readonly closed: readonly ClosedName[];
 }
 
 /** A base that closes every known entry. */
@@ -243,31 +242,13 @@ export class Bases implements Disposable {
     return { view: [...view, ...ours, ...(kind === 'git' ? gitView : []), ...linked], shown };
   }
 
-  #about(kind: BaseKind, found: ClosedEntries, places: readonly ClosedEntry[]): ClosedAbout {
-    const closed = entriesOf(kind, places).map(({ path, closure }) => ({
-      name: this.#nameOf(path),
-      closure,
-    }));
-    return { notes: this.#notes(found, places), closed };
-  }
-
-  #notes({ isCut }: ClosedEntries, places: readonly ClosedEntry[]): string[] {
-    const namesOf = (of: (place: ClosedEntry) => boolean) =>
-      places.filter(of).map(({ path }) => JSON.stringify(this.#nameOf(path)));
-    const unreadable = namesOf((place) => place.isUnreadable === true);
-    const ignored = namesOf((place) => place.by !== undefined);
-    return [
-      ...(isCut || this.#known.hasOverflowed ? [UNCOVERED] : []),
-      ...(unreadable.length > 0
-        ? [`closed, because it cannot be looked into: ${shortened(unreadable)}`]
-        : []),
-      ...(ignored.length > 0 ? [`closed by .cursorignore: ${shortened(ignored)}`] : []),
-    ];
-  }
-
-  /** The path relative to the workspace, for people. */
-  #nameOf(path: BytePath): string {
-    return isBelow(this.#workspace, path) ? toText(path.slice(this.#workspace.length + 1)) : '.';
+  #about(kind: BaseKind, { isCut }: ClosedEntries, places: readonly ClosedEntry[]): ClosedAbout {
+    const isUncovered = isCut || this.#known.hasOverflowed;
+    return describeClosed(this.#workspace, {
+      places,
+      closed: entriesOf(kind, places),
+      isUncovered,
+    });
   }
 }
 
@@ -275,20 +256,6 @@ interface Made {
   readonly base: Base;
   /** See {@link KnownEntries.reopenings}: later ones are still closed in this base. */
   readonly reopenings: number;
-}
-
-/** Throws a ToolFailure where it is unknown what commands may read. */
-function assertPlain({ odd }: ClosedEntries): void {
-  if (odd === undefined) return;
-  throw new ToolFailure(
-    'SANDBOX_FAILED',
-    `${oddProblem(odd)}, so no command was run: the person can make it a regular file.`,
-  );
-}
-
-function oddProblem({ name, content }: IgnoreFile): string {
-  const kind = content.state === 'odd' ? content.kind : 'no regular file';
-  return `The workspace's ${name} cannot be read, because it is ${kind}`;
 }
 
 async function freeze(): Promise<Freeze> {
@@ -312,31 +279,3 @@ function end(processes: readonly number[]): void {
 const BIND = /^--(?:ro-|dev-)?bind(?:-try)?$/;
 
 const AWAKE = 'a process of an earlier command does not stay stopped';
-
-/** Names that stay writable for a command with `git_write`. */
-const GIT_NAMES: ReadonlySet<string> = new Set(['.git', '.gitmodules']);
-
-/** The repository of a submodule or a linked worktree. Its `.git` file leads there. */
-const OF_SUBMODULE = /\/\.git\/(?:modules|worktrees)\//;
-
-function entriesOf(kind: BaseKind, places: readonly ClosedEntry[]): readonly ClosedEntry[] {
-  if (kind === 'plain') return places;
-  const isOfGit = (path: BytePath) =>
-    GIT_NAMES.has(path.slice(path.lastIndexOf('/') + 1)) || OF_SUBMODULE.test(path);
-  return places.filter(({ path, closure }) => closure === 'secret' || !isOfGit(path));
-}
-
-function shortened(names: readonly string[]): string {
-  const shown = names.slice(0, 3).join(', ').slice(0, SANDBOX_LIMITS.maxNoteChars);
-  return names.length > 3 ? `${shown} and ${names.length - 3} more` : shown;
-}
-
-const UNCOVERED = 'some protected paths that appeared after the bridge began are not closed';
-
-const TOO_LARGE =
-  'The workspace is too large to be searched for paths that commands may not touch, so a person must allow each command: ' +
-  'open a smaller folder.';
-
-const TOO_MANY =
-  `The workspace has more than ${SANDBOX_LIMITS.maxFirstMounts} paths that commands may not touch. A sandbox cannot close ` +
-  'so many, so a person must allow each command: open a smaller folder.';

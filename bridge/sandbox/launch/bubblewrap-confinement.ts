@@ -12,9 +12,10 @@ import { readAuthor } from '../view/git-author.ts';
 import { linkedGitFolders } from '../view/git-folders.ts';
 import { Links } from '../view/links.ts';
 import { hideFolder, SEAL, systemView } from '../view/view.ts';
-import { type BaseKind, Bases, type ClosedAbout } from './bases.ts';
+import { Bases } from './bases.ts';
 import type { Bubblewrap } from './bubblewrap.ts';
 import { cacheCover, cacheMount, cacheVariables, prepareCaches } from './caches.ts';
+import type { BaseKind, ClosedAbout } from './closed-about.ts';
 import {
   describeLimits,
   devices,
