@@ -43,7 +43,7 @@ const MAY_IMPORT = parseTable(`
   bridge/sandbox: shared node:
   bridge/sandbox/view: shared machine bridge/ignored bridge/sandbox node: zod
   bridge/sandbox/launch: shared machine bridge/failure.ts bridge/ignored bridge/lanes.ts
-    bridge/sandbox bridge/sandbox/view bridge/terminal node:
+    bridge/sandbox bridge/sandbox/view bridge/terminal node: zod
   bridge/sandbox/proof: shared machine bridge/sandbox bridge/sandbox/launch bridge/terminal
     node:
   bridge/quarantine: shared machine bridge/entry-kind.ts bridge/failure.ts bridge/ignored

@@ -20,6 +20,8 @@ export const SANDBOX_LIMITS = {
   settledMs: 1_000,
   /** Bytes of a path that can be mounted on: the kernel takes 4,095, and prefixes like `/proc/PID/root` need room. */
   maxPathBytes: 3_500,
+  /** Bytes of a path in a rule of Seatbelt, which takes texts of 1,025 and refuses the whole profile for a longer one. */
+  maxRulePathBytes: 900,
   /** Closed paths that a workspace may have when the bridge begins: a base with 300 takes 0.2 s, entering it 40 ms. */
   maxFirstMounts: 300,
   /**

@@ -103,7 +103,9 @@ async function fill(
   await checkOut(git, paths, { repository, branch, base, confine, give }, signal);
   const there = await workFolder(paths, repository.prefix);
   if (there === undefined) throw withoutFolder(repository.prefix);
-  const links = isConfined ? await prepareLinks(settings.link, root, there) : [];
+  // No other sandbox shows a folder at another place.
+  const canLink = confinement.kind === 'bubblewrap';
+  const links = canLink ? await prepareLinks(settings.link, root, there) : [];
   const large = await largeFilesIn(git, paths, signal);
   return {
     conversationId,

@@ -94,6 +94,7 @@ export function confinementText(confinement: ReportedConfinement | null): string
     case undefined:
       return 'the agent cannot run any';
     case 'bubblewrap':
+    case 'sandbox-runtime':
       return `run in a sandbox. ${confinement.detail}`;
     case 'none':
       return `run without a sandbox, so each one asks you first. ${confinement.detail}`;

@@ -36,7 +36,7 @@ const CommandProposal = z.object({
   /** Null without a time limit. */
   timeLimitMs: z.int().positive().nullable(),
   /** The sandbox of the command. `none` also for a command that may leave the sandbox. */
-  confinement: z.enum(['bubblewrap', 'none']),
+  confinement: z.enum(['bubblewrap', 'sandbox-runtime', 'none']),
 });
 
 const CallProposal = z.object({

@@ -112,7 +112,7 @@ export type ApprovalAnswer = z.infer<typeof ApprovalAnswer>;
 
 /** The sandbox for commands on the machine. */
 export const ReportedConfinement = z.object({
-  kind: z.enum(['bubblewrap', 'none']),
+  kind: z.enum(['bubblewrap', 'sandbox-runtime', 'none']),
   /** One sentence: what the sandbox does, or why there is none. */
   detail: z.string(),
 });

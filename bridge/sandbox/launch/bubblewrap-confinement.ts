@@ -187,7 +187,7 @@ function bounded(command: PreparedCommand, { memory }: SandboxMachine): Prepared
 const STARTING = 'starting';
 
 /** For a workspace that is a linked worktree: its git folders outside, if git itself made the link. */
-async function linkedGit(workspace: string): Promise<readonly string[]> {
+export async function linkedGit(workspace: string): Promise<readonly string[]> {
   const { folders, isMutual } = await linkedGitFolders(join(workspace, '.git'));
   return isMutual ? folders.filter((folder) => !isBelow(workspace, folder)) : [];
 }

@@ -24,7 +24,7 @@ export async function findBubblewrap(): Promise<
   if (process.platform !== 'linux') {
     return {
       ok: false,
-      reason: `There is no sandbox for ${process.platform} yet, only for Linux.`,
+      reason: `There is no sandbox for ${process.platform} yet, only for Linux and macOS.`,
     };
   }
   const filter = seccompProgram();

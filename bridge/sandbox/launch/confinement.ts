@@ -95,7 +95,7 @@ export interface ClosedName {
 
 /** The one way to start a command. After its disposal it starts none; running commands go on. */
 export interface Confinement extends Disposable {
-  readonly kind: 'bubblewrap' | 'none';
+  readonly kind: 'bubblewrap' | 'sandbox-runtime' | 'none';
   /** One sentence: what the confinement does, or why there is none. */
   readonly detail: string;
   /**

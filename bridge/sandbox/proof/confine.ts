@@ -1,9 +1,15 @@
-/** Chooses how commands are confined: by bubblewrap where a self-test proves that it works, else not at all. */
+/**
+ * Chooses how commands are confined: by bubblewrap, on macOS by sandbox-runtime, where a self-test proves that it works,
+ * else not at all.
+ */
 import { type CommandUser, chooseAccount } from '../account.ts';
 import { type Bubblewrap, findBubblewrap } from '../launch/bubblewrap.ts';
 import { bubblewrapConfinement } from '../launch/bubblewrap-confinement.ts';
 import { type Confinement, type SandboxSurroundings, unconfined } from '../launch/confinement.ts';
 import { type MemoryGroup, shareMemoryGroup } from '../launch/memory-group.ts';
+import { findRuntime } from '../launch/runtime.ts';
+import { runtimeConfinement } from '../launch/runtime-confinement.ts';
+import { seatbelt } from '../launch/seatbelt.ts';
 import { joinNeighbours } from './neighbours.ts';
 import { selfTest } from './self-test.ts';
 
@@ -12,6 +18,7 @@ import { selfTest } from './self-test.ts';
  * says why; a missing program never makes it reject. It leaves nothing behind in the workspace.
  */
 export async function probeConfinement(surroundings: SandboxSurroundings): Promise<Confinement> {
+  if (process.platform === 'darwin') return await confineByRuntime(surroundings);
   const [found, chosen] = await Promise.all([
     findBubblewrap(),
     chooseAccount(surroundings.workspace),
@@ -71,9 +78,34 @@ async function confineWith(
   memory: MemoryGroup | undefined,
 ): Promise<Confinement> {
   const made = await bubblewrapConfinement(bubblewrap, account, surroundings, memory);
+  return await proven(made, account, surroundings);
+}
+
+async function proven(
+  made: Awaited<ReturnType<typeof bubblewrapConfinement>>,
+  account: CommandUser,
+  surroundings: SandboxSurroundings,
+): Promise<Confinement> {
   if (!made.ok) return unconfined(surroundings, made.reason);
   const failure = await selfTest(made.confinement, account, surroundings);
   if (failure === undefined) return made.confinement;
   made.confinement[Symbol.dispose]();
   return unconfined(surroundings, failure);
+}
+
+/**
+ * Two bridges may share a folder: no rule of one is made while commands of the other run. A person installs the runtime,
+ * so it is looked for at each start.
+ */
+async function confineByRuntime(surroundings: SandboxSurroundings): Promise<Confinement> {
+  const [found, chosen] = await Promise.all([
+    findRuntime(surroundings),
+    chooseAccount(surroundings.workspace),
+  ]);
+  if (!found.ok) return unconfined(surroundings, found.reason);
+  if (!chosen.ok) return unconfined(surroundings, chosen.reason);
+  const { account } = chosen;
+  const base = { runtime: found.runtime, platform: seatbelt, account };
+  const made = await runtimeConfinement(base, surroundings);
+  return await proven(made, account, surroundings);
 }

@@ -1,16 +1,18 @@
 /** Proves a sandbox: runs a command in it that tries to get out, and checks from outside what the command achieved. */
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { access, lchown, mkdir, readFile, readlink, rm, stat, writeFile } from 'node:fs/promises';
-import { createServer, type Server } from 'node:net';
+import { access, lchown, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { shellWord } from '../../../machine/shell-word.ts';
 import { COMMAND_LIMITS } from '../../../shared/limits.ts';
 import { runCommand } from '../../terminal/run-command.ts';
 import type { CommandUser } from '../account.ts';
-import type { Confinement, SandboxSurroundings } from '../launch/confinement.ts';
-import { SANDBOX_LIMITS } from '../limits.ts';
+import type { CommandRequest, Confinement, SandboxSurroundings } from '../launch/confinement.ts';
+import { LINUX_PROBES } from './linux-probes.ts';
+import { type MacTraps, macProbes } from './mac-probes.ts';
+import { NO_PROBES, type Probes, SAID, type Said } from './probes.ts';
 
 /**
  * Undefined when every check passed, else one sentence about the check that failed. Removes everything that it made.
@@ -19,19 +21,30 @@ export async function selfTest(
   confinement: Confinement,
   account: CommandUser,
   surroundings: SandboxSurroundings,
+  platform: NodeJS.Platform = process.platform,
 ): Promise<string | undefined> {
   const traps = trapsIn(account, surroundings);
-  const host = await listenOnLoopback();
   try {
+    using host = await openHost(confinement);
     await setTraps(traps, account);
-    const output = await attempt(confinement, surroundings.workspace, scriptOf(traps, host.port));
-    return judge(await observe(output, traps, host), account);
+    const probes = probesFor(confinement, platform, { ...traps, ...surroundings, ...host });
+    const script = scriptOf(traps, host.port, probes);
+    const output = await attempts(confinement, surroundings.workspace, { ...probes, script });
+    return judge(await observe(output, traps, host, probes), account, programOf(confinement));
   } catch (error) {
     return `The sandbox could not be tested: ${error instanceof Error ? error.message : error}`;
   } finally {
-    host.server.close();
     await removeTraps(traps);
   }
+}
+
+function probesFor({ kind }: Confinement, platform: NodeJS.Platform, around: MacTraps): Probes {
+  if (kind !== 'sandbox-runtime') return LINUX_PROBES;
+  return platform === 'darwin' ? macProbes(around) : NO_PROBES;
+}
+
+function programOf({ kind }: Confinement): string {
+  return kind === 'sandbox-runtime' ? kind : 'bubblewrap';
 }
 
 /** The results of one attempt. */
@@ -43,7 +56,7 @@ export interface Observations {
   /** Owner of the file that the attempt wrote in the workspace, as the machine sees it; undefined without a file. */
   readonly writer: number | undefined;
   readonly changedGit: boolean;
-  /** Files that the attempt made where none may be made, and kernel settings that it could write. */
+  /** Files that the attempt made where none may be made, and others that it could write. */
   readonly escaped: readonly string[];
   /** Secrets that the attempt could read a part of. */
   readonly revealed: readonly string[];
@@ -54,8 +67,12 @@ export interface Observations {
 }
 
 /** A sentence about the first check that failed; undefined when all passed. */
-export function judge(seen: Observations, { uid }: Pick<CommandUser, 'uid'>): string | undefined {
-  if (!seen.hasEnded) return explainStart(seen.output);
+export function judge(
+  seen: Observations,
+  { uid }: Pick<CommandUser, 'uid'>,
+  program: string,
+): string | undefined {
+  if (!seen.hasEnded) return explainStart(seen.output, program);
   const failure = failureOf(seen, uid);
   return failure === undefined ? undefined : `The sandbox failed its self-test: ${failure}.`;
 }
@@ -75,13 +92,13 @@ function failureOf(seen: Observations, uid: number): string | undefined {
 }
 
 /**
- * A sentence on why bubblewrap did not start, by what it printed, and how to fix it. No hint weakens the whole machine to
- * help one program.
+ * A sentence on why the sandbox's program did not start, by what it printed, and how to fix it. No hint weakens the whole
+ * machine to help one program.
  */
-export function explainStart(output: string): string {
+export function explainStart(output: string, program = 'bubblewrap'): string {
   const complaint = complaintIn(output);
   const hint = HINTS.find(({ pattern }) => pattern.test(complaint))?.hint;
-  return `bubblewrap does not work here (${complaint})${hint === undefined ? '.' : `: ${hint}`}`;
+  return `${program} does not work here (${complaint})${hint === undefined ? '.' : `: ${hint}`}`;
 }
 
 const HINTS: readonly { readonly pattern: RegExp; readonly hint: string }[] = [
@@ -167,47 +184,47 @@ async function removeTraps({ folder, inside, outside, secrets }: Traps): Promise
 }
 
 const UNTOUCHED = 'untouched\n';
-const REVEALED = 'revealed ';
-const WRITABLE = 'writable ';
-const NETWORK = 'network ';
-const PROCESSES = 'processes ';
-const LIMITS = 'limits ';
-const MOUNT = 'mount ';
-const COUNT = 'mounts ';
 const END = 'end of the attempt';
 
-/** The script only asks whether it could write to these: a test that succeeds must do no harm. */
-const KERNEL_SETTINGS = ['/proc/sys/kernel/core_pattern', '/proc/sysrq-trigger', '/sys/kernel'];
-
 /**
- * The script starts few programs, because the self-test is part of every start. One program (grep) reads the mounts,
- * because a shell reads byte by byte. Bash opens a connection by `/dev/tcp`. Where another shell cannot, the name of
- * the network namespace is the proof. In a `/proc` of another PID namespace the shell has another number.
+ * The script starts few programs, because the self-test is part of every start. Bash opens a connection by `/dev/tcp`.
  */
-function scriptOf(traps: Traps, port: number): string {
-  const targets = [traps.inside, traps.gitHead, ...traps.outside].map(shellWord).join(' ');
-  const secrets = [...traps.secrets, '/etc/shadow'].map(shellWord).join(' ');
+function scriptOf(traps: Traps, port: number, probes: Probes): string {
+  const outside = [...traps.outside, ...probes.outside];
+  const targets = [traps.inside, traps.gitHead, ...outside].map(shellWord).join(' ');
+  const secrets = [...traps.secrets, ...probes.secrets].map(shellWord).join(' ');
   return `
 for target in ${targets}; do { echo written >"$target"; } 2>/dev/null; done
 { exec 5<>/dev/tcp/127.0.0.1/${port}; } 2>/dev/null
 for secret in ${secrets}; do
-  { read -r seen <"$secret"; } 2>/dev/null && echo "${REVEALED}$secret"
+  { read -r seen <"$secret"; } 2>/dev/null && echo "${SAID.revealed}$secret"
 done
-for setting in ${KERNEL_SETTINGS.join(' ')}; do [ -w "$setting" ] && echo "${WRITABLE}$setting"; done
-echo "${LIMITS}$(ulimit -u 2>/dev/null || ulimit -p) $(ulimit -d)"
-grep ' - tmpfs ' /proc/self/mountinfo | grep -v '[ ,]size=' | sed 's/^/${MOUNT}/'
-grep -c ' - tmpfs ' /proc/self/mountinfo | sed 's/^/${COUNT}/'
-echo "${NETWORK}$(readlink /proc/self/ns/net)"
-read -r own rest </proc/self/stat
-[ "$own" = $$ ] && echo "${PROCESSES}$(readlink /proc/self/ns/pid)"
+${probes.script}
 echo "${END}"`;
 }
 
 /** So the attempt runs as a conversation's commands do, in a network that it joins. */
 const TEST_CONVERSATION = 'self-test';
 
-async function attempt(confinement: Confinement, cwd: string, command: string): Promise<string> {
-  const request = { command, cwd, permissions: [], conversationId: TEST_CONVERSATION };
+/** Everything that the attempts print, those with permissions last. */
+async function attempts(
+  confinement: Confinement,
+  cwd: string,
+  { script, allowed }: Pick<Probes, 'script' | 'allowed'>,
+): Promise<string> {
+  let output = await attempt(confinement, { cwd, command: script, permissions: [] });
+  for (const { permissions, script: inner } of allowed) {
+    const command = `${inner}\necho "${END}"`;
+    output += await attempt(confinement, { cwd, command, permissions });
+  }
+  return output;
+}
+
+async function attempt(
+  confinement: Confinement,
+  asked: Pick<CommandRequest, 'command' | 'cwd' | 'permissions'>,
+): Promise<string> {
+  const request = { ...asked, conversationId: TEST_CONVERSATION };
   const { end, output } = await confinement.start(request, ({ launch }) =>
     runCommand(launch, {
       timeoutMs: COMMAND_LIMITS.probeTimeoutMs,
@@ -218,68 +235,65 @@ async function attempt(confinement: Confinement, cwd: string, command: string): 
   return end.state === 'not_started' ? end.message : output;
 }
 
-async function observe(output: string, traps: Traps, host: LoopbackHost): Promise<Observations> {
+async function observe(
+  output: string,
+  traps: Traps,
+  host: Host,
+  probes: Probes,
+): Promise<Observations> {
   // A connection made until now is announced in the next turn of the event loop.
   await setImmediate();
   const lines = output.split('\n');
-  const said = (prefix: string) =>
+  const said: Said = (prefix) =>
     lines.filter((line) => line.startsWith(prefix)).map((line) => line.slice(prefix.length));
-  const isApart = async (kind: 'net' | 'pid', prefix: string) => {
-    const own = await readlink(`/proc/self/ns/${kind}`);
-    return said(prefix).some((name) => name.startsWith(`${kind}:`) && name !== own);
-  };
-  const escaped = await Promise.all(traps.outside.map(exists));
+  const outside = [...traps.outside, ...probes.outside];
+  const escaped = await Promise.all(outside.map(exists));
+  const { isApart, sawProcesses, unbounded } = await probes.judge(said);
+  const isReached = host.connections() > 0 || said(SAID.reached).length > 0;
   return {
     output,
-    hasEnded: lines.includes(END),
+    hasEnded: lines.filter((line) => line === END).length === 1 + probes.allowed.length,
     writer: await ownerOf(traps.inside),
     changedGit: (await readFile(traps.gitHead, 'utf8')) !== UNTOUCHED,
-    escaped: [...traps.outside.filter((_, index) => escaped[index]), ...said(WRITABLE)],
-    revealed: said(REVEALED),
-    reachedHost: host.connections() > 0 || !(await isApart('net', NETWORK)),
-    sawProcesses: !(await isApart('pid', PROCESSES)),
-    unbounded: [...unboundedLimits(said(LIMITS)), ...unboundedMemory(said(MOUNT), said(COUNT))],
+    escaped: [...outside.filter((_, index) => escaped[index]), ...said(SAID.escaped)],
+    revealed: said(SAID.revealed),
+    reachedHost: isReached || !isApart,
+    sawProcesses,
+    unbounded,
   };
 }
 
-function unboundedLimits([line = '']: readonly string[]): string[] {
-  const [processes = '', data = ''] = line.split(' ');
-  const { maxProcesses, maxDataKib } = SANDBOX_LIMITS;
-  return [
-    ...(Number(processes) <= maxProcesses ? [] : ['the number of processes']),
-    ...(Number(data) <= maxDataKib ? [] : ['the memory of a process']),
-  ];
-}
-
-/**
- * Returns the writable folders among the mounts in memory that have no size (lines of proc_pid_mountinfo(5)). `count`
- * counts all mounts in memory. A sandbox has several, so zero means that the script could not look.
- */
-function unboundedMemory(unsized: readonly string[], [count = '0']: readonly string[]): string[] {
-  if (!(Number(count) > 0)) return ['the memory behind folders'];
-  return unsized.flatMap((line) => {
-    const [, , , , place = '', options = ''] = line.split(' ');
-    return options.split(',').includes('ro') ? [] : [place];
-  });
-}
-
-interface LoopbackHost {
-  readonly server: Server;
+/** Servers of the machine that no command may reach. */
+interface Host extends Disposable {
+  /** On the loopback interface. */
   readonly port: number;
+  /** The path of a Unix socket, which is open where only the runtime's rules close it. */
+  readonly socket: string;
   readonly connections: () => number;
 }
 
-async function listenOnLoopback(): Promise<LoopbackHost> {
+async function openHost({ kind }: Confinement): Promise<Host> {
   let connections = 0;
-  const server = createServer((socket) => {
-    connections++;
-    socket.destroy();
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
+  // No other folder has a path that is short enough everywhere. Bubblewrap shows commands no such folder.
+  const socket = `/tmp/drawbridge-${randomUUID()}`;
+  const places = [{ port: 0, host: '127.0.0.1' }, { path: socket }];
+  const servers = places.slice(0, kind === 'sandbox-runtime' ? 2 : 1).map((place) =>
+    createServer((client) => {
+      connections++;
+      client.destroy();
+    }).listen(place),
+  );
+  await Promise.all(servers.map((server) => once(server, 'listening')));
+  const address = servers[0]?.address();
   const port = typeof address === 'object' && address !== null ? address.port : 0;
-  return { server, port, connections: () => connections };
+  return {
+    port,
+    socket,
+    connections: () => connections,
+    [Symbol.dispose]: () => {
+      for (const server of servers) server.close();
+    },
+  };
 }
 
 async function ownerOf(path: string): Promise<number | undefined> {

@@ -53,6 +53,11 @@ export async function systemView(options: ViewOptions): Promise<BytePath[]> {
   ].map(fromText);
 }
 
+/** The paths outside of the system's folders and the workspace that commands see, by all their names. */
+export async function shownPaths(options: ViewOptions): Promise<string[]> {
+  return [...(await boundPaths(options)).keys()];
+}
+
 /** Bubblewrap makes the folders around all mounts on a disk of its own. This argument closes that disk at the end. */
 export const SEAL = ['--remount-ro', '/'] as const;
 

@@ -1,4 +1,4 @@
-import { expect, test, vi } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { freshWorkspace, NO_BUBBLEWRAP } from '../sandboxed-workspace.ts';
 
 const group = vi.hoisted(() => ({ left: 0 }));
@@ -17,5 +17,23 @@ test.skipIf(NO_BUBBLEWRAP)(
     const second = await probeConfinement(surroundings);
     second[Symbol.dispose]();
     expect([first.kind, second.kind, group.left]).toEqual(['bubblewrap', 'none', 1]);
+  },
+);
+
+test.skipIf(NO_BUBBLEWRAP)(
+  'on macOS a sandbox that fails its self-test confines nothing',
+  async () => {
+    const { probeConfinement } = await import('../../../../bridge/sandbox/proof/confine.ts');
+    const { surroundings } = await freshWorkspace();
+    const platform = vi.spyOn(process, 'platform', 'get').mockReturnValue('darwin');
+    onTestFinished(() => platform.mockRestore());
+    const { kind, detail } = await probeConfinement(surroundings);
+    // The runtime itself finds Linux.
+    expect([kind, detail]).toEqual([
+      'none',
+      expect.stringMatching(
+        /^The sandbox could not be tested: .*\(sandbox-runtime made a sandbox of/,
+      ),
+    ]);
   },
 );
