@@ -133,7 +133,7 @@ export function lineVariable(command: string): Record<string, string> {
   return { [LINE]: command };
 }
 
-const LINE = 'DRAWBRIDGE_LINE';
+const LINE = 'SANDBOX_LINE';
 
 const TAKE_LINE = `set -- "$${LINE}"; unset ${LINE}; `;
 
