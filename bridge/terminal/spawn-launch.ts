@@ -61,14 +61,10 @@ export function spawnLaunch(launch: Launch, stdin: 'ignore' | 'pipe'): Program {
   const report = hasPidNamespace && streams[reportDescriptor(others)];
   const inside = report instanceof Readable ? report : undefined;
   const start = streams[startDescriptor(others)];
-  const end = inside && shared ? endShared(child, inside, start, shared) : endOwn(inside);
-  return {
-    child,
-    end: async () => {
-      if (child.pid !== undefined) await end(child.pid, { hasPidNamespace, isShared });
-    },
-    shellReport,
-  };
+  const { pid } = child;
+  if (pid === undefined) return { child, end: async () => {}, shellReport };
+  const end = inside && shared ? endShared(pid, inside, start, shared) : endOwn(inside);
+  return { child, end: () => end(pid, { hasPidNamespace, isShared }), shellReport };
 }
 
 /** Ends a program and all its processes. */
@@ -91,12 +87,7 @@ function endOwn(report: Readable | undefined): End {
 }
 
 /** A command does not begin where its processes cannot be held, or it is to end. */
-function endShared(
-  { pid: leader = 0 }: ChildProcess,
-  report: Readable,
-  start: unknown,
-  shared: SharedProcesses,
-): End {
+function endShared(leader: number, report: Readable, start: unknown, shared: SharedProcesses): End {
   const held = newDeferred<HeldProcesses | undefined>();
   let isEnding = false;
   let looking: NodeJS.Timeout | undefined;
@@ -109,7 +100,7 @@ function endShared(
     start.on('error', () => {}).end('\n');
   });
   report.once('close', () => held.resolve(undefined));
-  return async (_, use) => {
+  return async (_leader, use) => {
     isEnding = true;
     clearInterval(looking);
     // Bubblewrap would leave a process behind that waits for it, if it ended before its report.

@@ -43,7 +43,7 @@ export class ProcessNamespace implements SharedProcesses, Disposable {
 
   /** False where its first process was killed, and all others with it. */
   get isAlive(): boolean {
-    return this.#list().length > 0;
+    return listIn(this.#folder)?.length !== 0;
   }
 
   hold(first: number): HeldProcesses | undefined {
@@ -105,19 +105,15 @@ export class ProcessNamespace implements SharedProcesses, Disposable {
 
   /** A process that went during the look can have left a child behind it. One that cannot be looked at counts as such. */
   #look(mounts: string): Membership {
-    const found = this.#list().map((process) => ({
+    const listed = listIn(this.#folder);
+    const found = (listed ?? []).map((process) => ({
       process,
       place: mountsOf(`${this.#folder}/${process}`),
     }));
     return {
       members: found.filter(({ place }) => place === mounts).map(({ process }) => process),
-      isSure: found.every(({ place }) => place !== undefined),
+      isSure: listed !== undefined && found.every(({ place }) => place !== undefined),
     };
-  }
-
-  /** None when the namespace has ended. */
-  #list(): number[] {
-    return readdirSync(this.#folder).map(Number).filter(Number.isInteger);
   }
 }
 
@@ -133,13 +129,22 @@ function hasNone({ members, isSure }: Membership): boolean {
 
 /** Only outside have processes numbers by which this process can signal them. */
 function killAllIn(mounts: string): void {
-  for (const pid of readdirSync('/proc').map(Number).filter(Number.isInteger)) {
+  for (const pid of listIn('/proc') ?? []) {
     if (mountsOf(`/proc/${pid}`) !== mounts) continue;
     try {
       process.kill(pid, 'SIGKILL');
     } catch {
       // It has gone.
     }
+  }
+}
+
+/** The processes of a namespace by its `/proc`; none when it has ended. Undefined where no more files can be opened. */
+function listIn(folder: string): number[] | undefined {
+  try {
+    return readdirSync(folder).map(Number).filter(Number.isInteger);
+  } catch {
+    return undefined;
   }
 }
 

@@ -65,17 +65,17 @@ export class SharedNamespaces implements Disposable {
 
   /** The conversation's namespaces, for a command that starts in them. */
   async of(conversationId: string): Promise<JoinedNamespaces> {
-    const held = this.#heldBy(conversationId);
-    try {
-      const { network, processes } = await held.made;
-      if (processes?.isAlive !== false)
-        return { network, processes, openDialer: () => this.#openDialer(conversationId, held) };
-    } catch (error) {
+    for (let attempt = 0; attempt < 2; attempt++) {
+      const held = this.#heldBy(conversationId);
+      const made = await held.made.catch((error: unknown) => {
+        this.#forget(conversationId, held);
+        throw error;
+      });
+      if (made.processes?.isAlive !== false)
+        return { ...made, openDialer: () => this.#openDialer(conversationId, held) };
       this.#forget(conversationId, held);
-      throw error;
     }
-    this.#forget(conversationId, held);
-    return await this.of(conversationId);
+    throw new Error('the first process of a namespace does not stay alive');
   }
 
   /** The door of the conversation's network. It stays until the network is given up. */
@@ -143,7 +143,12 @@ export class SharedNamespaces implements Disposable {
     }
     const args = [...seen, ...OWN_PROCESSES, ...SEAL];
     const holder = await startHolder(prefix, file, args, { entry, ...FIRST_PROCESS });
-    return { network: openNetwork(holder), processes: new ProcessNamespace(holder) };
+    try {
+      return { network: openNetwork(holder), processes: new ProcessNamespace(holder) };
+    } catch (error) {
+      holder[Symbol.dispose]();
+      throw error;
+    }
   }
 }
 
