@@ -78,6 +78,8 @@ interface WorkspaceOptions {
   /** What the owner has listed as readable: names below the home folder, or absolute paths. */
   readonly readable?: readonly string[];
   readonly isHeld?: boolean;
+  /** As on a system whose `unshare` is too old. */
+  readonly hasOwnProcesses?: boolean;
 }
 
 /** Its files and folders belong to {@link OWNER}, those that are put there later too. */
@@ -167,12 +169,16 @@ async function giveAway(base: string, name: string): Promise<void> {
 /** `isHeld`: as on a system where no base can be entered. */
 export async function realConfinement(
   surroundings: SandboxSurroundings,
-  { isHeld = false }: { readonly isHeld?: boolean } = {},
+  { isHeld = false, hasOwnProcesses = false }: WorkspaceOptions = {},
 ): Promise<Confinement> {
   const found = await findBubblewrap();
   if (!found.ok) throw new Error(found.reason);
   const account = await accountOf(surroundings);
-  const bubblewrap = isHeld ? { ...found.bubblewrap, nsenter: undefined } : found.bubblewrap;
+  const bubblewrap = {
+    ...found.bubblewrap,
+    ...(isHeld && { nsenter: undefined }),
+    ...(hasOwnProcesses && { unshare: undefined }),
+  };
   const made = await bubblewrapConfinement(bubblewrap, account, surroundings);
   if (!made.ok) throw new Error(made.reason);
   return made.confinement;

@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, test } from 'vitest';
+import { selfTest } from '../../../../bridge/sandbox/proof/self-test.ts';
 import { BackgroundProcesses } from '../../../../bridge/terminal/background.ts';
 import type { Permission } from '../../../../shared/tools/run-terminal-cmd.ts';
 import { aboutCommand, run } from '../../terminal/plain-launch.ts';
@@ -49,6 +50,15 @@ describe.skipIf(NO_BUBBLEWRAP)(`a network of a conversation ${NO_BUBBLEWRAP ?? '
       expect(await attempt(place, port, other)).toContain('refused');
     }
     expect(await attempt(place, port, 'conv_a', ['network'])).toContain('refused');
+  });
+
+  test('is shared also where processes are not', async () => {
+    const place = await freshWorkspace({ hasOwnProcesses: true });
+    await serve(place, 'conv_a');
+    expect(await attempt(place, `${ask(3000)}; pgrep -x perl; echo $?`, 'conv_a')).toBe(
+      'reached\n1\n',
+    );
+    expect(await selfTest(place.confinement, place.account, place.surroundings)).toBeUndefined();
   });
 
   test('has a loopback interface alone, over which no command has power', async () => {
