@@ -8,6 +8,7 @@ import {
   readdirSync,
   readFileSync,
   readlinkSync,
+  realpathSync,
   type Stats,
 } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -368,10 +369,12 @@ function readHeld(path: BytePath): { readonly stats: Stats; readonly bytes: Buff
   }
 }
 
-/** Whether no link stands in the path. Other systems than Linux do not say; no sandboxed command runs there. */
+/** Whether no link stands in the path. Other systems than Linux can only look the name up again. */
 function isAt(descriptor: number, path: BytePath): boolean {
-  if (!IS_LINUX) return true;
-  return readlinkSync(`/proc/self/fd/${descriptor}`, { encoding: 'latin1' }) === path;
+  const real = IS_LINUX
+    ? readlinkSync(`/proc/self/fd/${descriptor}`, { encoding: 'latin1' })
+    : realpathSync(toPathLike(path), { encoding: 'latin1' });
+  return real === path;
 }
 
 const IS_LINUX = process.platform === 'linux';
