@@ -146,6 +146,7 @@ function confinementOf(machine: SandboxMachine): Confinement {
     },
     ...(shared && {
       openDoor: (conversationId: string) => shared.door(conversationId).catch(unentered),
+      forget: (conversationId: string) => shared.forget(conversationId),
     }),
     confineLook: async (launch, reach) => confineLook(launch, machine, reach),
     elsewhere: (folder) => confineElsewhere(folder, machine),

@@ -112,6 +112,8 @@ export interface Confinement extends Disposable {
    * so that hosts cannot be opened by name. Throws a ToolFailure where it cannot be opened.
    */
   readonly openDoor?: (conversationId: string) => Promise<Door>;
+  /** Gives up what the commands of a conversation share; those that run keep it to their end. */
+  readonly forget?: (conversationId: string) => void;
   /**
    * Confines a program of ours that looks at the workspace, so that it changes nothing and has no network: files that a
    * sandboxed command wrote may make it run something. Without a sandbox the launch stays unchanged.

@@ -90,6 +90,12 @@ export class SharedNamespaces implements Disposable {
     }
   }
 
+  /** Later commands of the conversation get new ones. */
+  forget(conversationId: string): void {
+    const held = this.#conversations.get(conversationId);
+    if (held) this.#forget(conversationId, held);
+  }
+
   [Symbol.dispose](): void {
     for (const held of this.#conversations.values()) giveUp(held);
     this.#conversations.clear();

@@ -34,6 +34,7 @@ export async function selfTest(
   } catch (error) {
     return `The sandbox could not be tested: ${error instanceof Error ? error.message : error}`;
   } finally {
+    confinement.forget?.(TEST_CONVERSATION);
     await removeTraps(traps);
   }
 }
