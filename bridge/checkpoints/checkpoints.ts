@@ -25,7 +25,7 @@ export interface Changer {
   readonly root: string;
   readonly conversationId: string;
   readonly callId: string;
-  /** Default: that of the call at work. */
+  /** Default: the run of the current call. */
   readonly run?: string | undefined;
 }
 

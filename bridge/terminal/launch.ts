@@ -44,7 +44,7 @@ export interface SharedProcesses {
 export interface HeldProcesses {
   /** Whether none of them is left. */
   readonly areGone: () => boolean;
-  /** Kills what is left, and resolves when it has gone or the system lets nobody end it. To be called once, at the end. */
+  /** Kills what is left. Resolves when it has gone, or when no signal ends it. The caller calls it once, at the end. */
   readonly end: () => Promise<void>;
 }
 

@@ -1,15 +1,14 @@
 /**
  * The bubblewrap sandbox: the workspace is writable, the system readable, the rest of the disk and the network closed.
  */
-import { join } from 'node:path';
 import { GIB } from '../../../shared/units.ts';
 import { ToolFailure } from '../../failure.ts';
 import { Lanes } from '../../lanes.ts';
 import { FIRST_INPUT, type Launch, shellArgv, shellDescriptor } from '../../terminal/launch.ts';
 import type { CommandUser } from '../account.ts';
-import { fromText, isBelow, toBytes } from '../byte-path.ts';
+import { fromText, toBytes } from '../byte-path.ts';
 import { readAuthor } from '../view/git-author.ts';
-import { linkedGitFolders } from '../view/git-folders.ts';
+import { linkedGit } from '../view/git-folders.ts';
 import { Links } from '../view/links.ts';
 import { hideFolder, SEAL, systemView } from '../view/view.ts';
 import { Bases } from './bases.ts';
@@ -186,12 +185,6 @@ function bounded(command: PreparedCommand, { memory }: SandboxMachine): Prepared
 
 /** The lane of starts: no command starts while a base is made. */
 const STARTING = 'starting';
-
-/** For a workspace that is a linked worktree: its git folders outside, if git itself made the link. */
-export async function linkedGit(workspace: string): Promise<readonly string[]> {
-  const { folders, isMutual } = await linkedGitFolders(join(workspace, '.git'));
-  return isMutual ? folders.filter((folder) => !isBelow(workspace, folder)) : [];
-}
 
 function bind(option: '--bind' | '--ro-bind', folders: readonly string[]): string[] {
   return folders.flatMap((folder) => [option, folder, folder]).map(fromText);

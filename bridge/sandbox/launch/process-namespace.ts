@@ -13,8 +13,8 @@ import type { Holder, HolderOptions } from './holder.ts';
 export const OWN_PROCESSES = ['--unshare-pid', '--as-pid-1', '--proc', '/proc'] as const;
 
 /**
- * The first process of a namespace, which no process inside can signal. Nobody waits for the children that it adopts: the
- * kernel buries them, because it ignores their end. Only Bash leaves that to its successor.
+ * The first process of a namespace. No process inside can signal it, and it adopts those that lose their parent. It
+ * ignores SIGCHLD, so the kernel removes them when they end. Of the shells only Bash keeps that over `exec`.
  */
 export const FIRST_PROCESS: Required<Pick<HolderOptions, 'program'>> = {
   program: [SHELL, '-c', "trap '' CHLD; echo $$; exec cat"],
@@ -93,7 +93,7 @@ export class ProcessNamespace implements SharedProcesses, Disposable {
       const { members, isSure } = seen;
       if (members.length > 0) killAllIn(mounts);
       if (performance.now() > deadline) {
-        // Those that were there before are the kernel's, which lets nobody end them.
+        // Processes that are still the same wait in the kernel, where no signal ends them.
         const isSame = members.every((process) => before.includes(process));
         if (!isSure || !isSame) this.#holder[Symbol.dispose]();
         return;

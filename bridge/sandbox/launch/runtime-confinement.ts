@@ -15,9 +15,9 @@ import {
 import type { CommandUser } from '../account.ts';
 import { isBelow } from '../byte-path.ts';
 import { readAuthor } from '../view/git-author.ts';
+import { linkedGit } from '../view/git-folders.ts';
 import { namePatterns } from '../view/name-patterns.ts';
 import { shownPaths } from '../view/view.ts';
-import { linkedGit } from './bubblewrap-confinement.ts';
 import type { ClosedAbout } from './closed-about.ts';
 import { ClosedLook } from './closed-look.ts';
 import { exportsOf } from './command-arguments.ts';

@@ -16,6 +16,12 @@ export interface LinkedGitFolders {
   readonly isMutual: boolean;
 }
 
+/** For a workspace that is a linked worktree: its git folders outside, if git itself made the link. */
+export async function linkedGit(workspace: string): Promise<readonly string[]> {
+  const { folders, isMutual } = await linkedGitFolders(join(workspace, '.git'));
+  return isMutual ? folders.filter((folder) => !isBelow(workspace, folder)) : [];
+}
+
 /** None when the file is not a link made by git, or leads nowhere. */
 export async function linkedGitFolders(gitFile: string): Promise<LinkedGitFolders> {
   try {
