@@ -1,6 +1,6 @@
-import { join } from 'node:path';
 import { cloudflareTest } from '@cloudflare/vitest-plugin';
 import { defineConfig } from 'vitest/config';
+import { PROGRAMS } from './test/built-program.ts';
 import { reporters } from './test/progress.ts';
 
 /**
@@ -40,9 +40,6 @@ export const PATIENT = { poll: { timeout: 30_000 } };
 
 /** A test that takes seconds takes minutes where many programs want the same processors and disk. */
 const BUSY = { testTimeout: 180_000, hookTimeout: 180_000 };
-
-/** One copy of the program (bin/own-copy.mjs) for all tests, although many have a state folder of their own. */
-export const PROGRAMS = { DRAWBRIDGE_PROGRAMS: join(import.meta.dirname, '.build', 'programs') };
 
 /** Tests of the Worker run inside workerd, the rest in Node. The tests of `flow` start both together. */
 export default defineConfig({
@@ -85,6 +82,7 @@ export default defineConfig({
           expect: PATIENT,
           setupFiles: 'test/patience.ts',
           include: ['test/flow/**/*.test.ts'],
+          globalSetup: 'test/built-program.ts',
           ...BUSY,
           isolate: false,
         },

@@ -1,6 +1,7 @@
 import { defineConfig } from 'vitest/config';
+import { PROGRAMS } from './test/built-program.ts';
 import { reporters } from './test/progress.ts';
-import { insideWorkerd, PATIENT, PROGRAMS } from './vitest.config.ts';
+import { insideWorkerd, PATIENT } from './vitest.config.ts';
 
 /** Ten times as deep tries ten times as many cases. See test/depth.ts. */
 const DEPTH = Number(process.env['DEPTH'] ?? 1);
@@ -33,6 +34,7 @@ export default defineConfig({
           env: PROGRAMS,
           include: ['test/**/*.deep.ts'],
           exclude: ['test/worker/**'],
+          globalSetup: 'test/built-program.ts',
           maxConcurrency: 2,
         },
       },

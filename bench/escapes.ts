@@ -5,7 +5,15 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { probeConfinement } from '../bridge/sandbox/proof/confine.ts';
-import { type Attack, LOOT, MARK, PERSONAL_FILES, PLAIN, RACES } from './escapes/attacks.ts';
+import {
+  type Attack,
+  LOOT,
+  MARK,
+  ON_PATH,
+  PERSONAL_FILES,
+  PLAIN,
+  RACES,
+} from './escapes/attacks.ts';
 import { type AttackResult, Siege } from './escapes/siege.ts';
 import { Random } from './fuzz/random.ts';
 
@@ -55,7 +63,11 @@ async function besiege(
     home: join(base, 'home'),
     closedFolders: [join(base, 'instances')],
     maskFolder: join(base, 'masks'),
-    environment: { PATH: '/usr/local/bin:/usr/bin:/bin', HOME: join(base, 'home') },
+    cacheFolder: join(base, 'instances/own/caches'),
+    environment: {
+      PATH: `${join(base, ON_PATH)}:/usr/local/bin:/usr/bin:/bin`,
+      HOME: join(base, 'home'),
+    },
   });
   process.stderr.write(
     `${confinement.detail}\n${attacks.length} attacks, ${minutes} minutes, seed ${seed}\n`,
@@ -73,6 +85,7 @@ function layOut(attacks: readonly Attack[]): string {
     writeFileSync(join(base, name), text);
   };
   for (const name of PERSONAL_FILES) put(name, LOOT);
+  put(join(ON_PATH, 'kit'), '#!/bin/sh\n');
   for (const [index, { files = {}, links = {} }] of attacks.entries()) {
     const folder = join('workspace', Siege.folderOf(index));
     mkdirSync(join(base, folder), { recursive: true });

@@ -2,6 +2,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { LogEntry, LogIds } from '../machine/log-line.ts';
 import { inOneLine } from '../shared/text/plain-sight.ts';
+import { maskSecrets, maskValue } from './secrets/filter.ts';
 
 /** Gets the entry of a log file, and the line for a person at the terminal: null for an event that is only logged. */
 export type LogSink = (entry: LogEntry, line: string | null) => void;
@@ -27,10 +28,10 @@ export function currentCall(): LogIds {
   return calls.getStore() ?? {};
 }
 
-/** Writes one event. `line`, for the terminal, may quote names and texts from any source. */
+/** Writes one event, without secrets. `line`, for the terminal, may quote names and texts from any source. */
 export function logEvent(entry: LogEntry, line: string | null = entry.message ?? null): void {
   const write = sinks.getStore() ?? toTerminal;
-  write(entry, line === null ? null : inOneLine(line));
+  write(maskValue(entry), line === null ? null : inOneLine(maskSecrets(line)));
 }
 
 /** Writes that something failed, and why. */

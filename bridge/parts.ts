@@ -1,6 +1,7 @@
 /** The parts of a running bridge: makes them, and binds them to each other. */
 
-import { join } from 'node:path';
+import { isAbsolute, join } from 'node:path';
+import { wayBelow } from '../machine/below.ts';
 import type { BridgeStatus } from '../machine/bridge-status.ts';
 import type { Environment } from '../machine/environment.ts';
 import { addRules } from '../machine/owner-rules.ts';
@@ -42,6 +43,7 @@ import { CompanionHost, guestContext } from './guests/hosting.ts';
 import { type HookRun, Hooks } from './hooks/hooks.ts';
 import { editorContext } from './ide/link/context.ts';
 import { editorDiagnostics } from './ide/link/diagnostics.ts';
+import type { Distrust } from './ide/link/distrust.ts';
 import { type EditorLink, linkHere } from './ide/link/link.ts';
 import { CodeIndex } from './index/code-index.ts';
 import type { EmbeddingService } from './index/embedder.ts';
@@ -60,6 +62,7 @@ import { createCatalogue, createCommandTools } from './tools/catalogue.ts';
 import { codebaseSearching } from './tools/codebase-search.ts';
 import type { BridgeTool } from './tools/executor.ts';
 import { ReadLedger } from './tools/ledger.ts';
+import { reportingNames } from './tools/new-names.ts';
 import type { Offers } from './tools/offers.ts';
 import { OfferFeed, ReportFeed } from './tunnel/feeds.ts';
 import type { Journal } from './tunnel/journal.ts';
@@ -113,6 +116,7 @@ export interface OpenedGround {
   readonly book: ProcessBook;
   readonly surroundings: JudgeSurroundings;
   readonly trust: Omit<JudgeFacts, 'isDistrusted' | 'folder'> & { isDistrusted(): boolean };
+  readonly distrust: Distrust;
   readonly answered: AnsweredRules;
   readonly grantees: Grantees;
   /** Tools that need no folder of a call. */
@@ -166,7 +170,7 @@ export class RunningBridge {
     const { bridgeId, stateDir, machineDir = stateDir } = config;
     this.#enrolling = new Enrolling({ bridgeId, machineDir, audit: this.#audit });
     const { root } = workspace;
-    this.link = linkHere(root, config, (view) =>
+    this.link = linkHere(root, { ...config, distrust: ground.distrust }, (view) =>
       this.#companion.contextChanged(guestContext(view)),
     );
     this.#index = new CodeIndex({
@@ -192,7 +196,13 @@ export class RunningBridge {
     this.#companion = new CompanionHost({
       stateDir: config.stateDir,
       root,
-      onDiff: (diff, ended) => this.#guests.ask(diff, ended),
+      onDiff: async (diff, ended) => {
+        // A guest may spell the workspace through a link of its own.
+        const { filePath } = diff;
+        const way = isAbsolute(filePath) ? await wayBelow(root, filePath) : undefined;
+        const named = way === undefined ? diff : { ...diff, filePath: join(root, way) };
+        return await this.#guests.ask(named, ended);
+      },
     });
     this.#languageServers = this.#newLanguageServers();
     this.#tools = this.#newTools();
@@ -304,8 +314,9 @@ export class RunningBridge {
     const more = [this.#guests.tool, ...(this.#ground.worktrees?.tools ?? [])];
     const named = more.map((tool) => [tool.definition.name, tool] as const);
     const searching = codebaseSearching(this.#index);
+    const catalogue = createCatalogue([...commands, searching], this.#languageServers, formatters);
     return new Map([
-      ...createCatalogue([...commands, searching], this.#languageServers, formatters),
+      ...[...catalogue].map(([name, tool]) => [name, reportingNames(tool, guard)] as const),
       ...web,
       ...undoing,
       ...named,

@@ -30,6 +30,14 @@ export function linesThatFit(lines: readonly string[], maxLines: number): readon
   return lines.slice(0, count);
 }
 
+/** Names in a sentence: the first ones, and the number of the others. */
+export function listed(names: readonly string[]): string {
+  const { maxNamedPaths } = TOOL_LIMITS;
+  const others = names.length - maxNamedPaths;
+  const shown = names.slice(0, maxNamedPaths).join(', ');
+  return others > 0 ? `${shown} and ${others} more` : shown;
+}
+
 function isHighSurrogate(unit: number): boolean {
   return unit >= 0xd800 && unit <= 0xdbff;
 }

@@ -17,12 +17,13 @@ import {
 import { AnsweredRules } from './admission/lasting.ts';
 import { idleRules, ownersFiles, readOwnersRules } from './admission/rules.ts';
 import { Checkpoints } from './checkpoints/checkpoints.ts';
+import { computeFor } from './compute/owner.ts';
 import { confinedServers } from './diagnostics/confined.ts';
 import { Egress } from './egress/egress.ts';
 import { Formatters } from './formatting/formatters.ts';
 import { Grantees } from './grantees/grantees.ts';
 import { findHooks, type HookPlace } from './hooks/find.ts';
-import type { EditorLink } from './ide/link/link.ts';
+import { Distrust } from './ide/link/distrust.ts';
 import { currentCall, logEvent } from './log.ts';
 import { type PartsConfig, RunningBridge } from './parts.ts';
 import { WorkspaceGuard } from './quarantine/guard.ts';
@@ -64,8 +65,17 @@ export interface BridgeConfig extends PartsConfig {
 
 /** Runs until the signal aborts, or until the server refuses the bridge for good. `onStatus` gets a refusal. */
 export async function runBridge(config: BridgeConfig, signal: AbortSignal): Promise<void> {
+  // All that it begins from here on computes in turns with the bridges of other folders in this process.
+  await computeFor(config.bridgeId, () => runFor(config, signal));
+}
+
+async function runFor(config: BridgeConfig, signal: AbortSignal): Promise<void> {
   const { stateDir, environment } = config;
-  const workspace = await Workspace.open(config.workspaceDir, { closedPaths: [stateDir] });
+  const readable = await readReadable(stateDir, config.workspaceDir);
+  const workspace = await Workspace.open(config.workspaceDir, {
+    closedPaths: [stateDir],
+    openedPaths: readable,
+  });
   const { root } = workspace;
   await requireForeignFiles(root, config.programs ?? []);
   const bootId = crypto.randomUUID();
@@ -87,7 +97,7 @@ export async function runBridge(config: BridgeConfig, signal: AbortSignal): Prom
     closedFolders: await stateFolders(stateDir),
     maskFolder,
     cacheFolder: enteredFolder(stateDir, 'caches'),
-    readable: await readReadable(stateDir),
+    readable,
     environment,
   });
   if (confinement.nameless) workspace.keepClosed(confinement.nameless);
@@ -98,8 +108,8 @@ export async function runBridge(config: BridgeConfig, signal: AbortSignal): Prom
   const { offers = new Offers(), configDir, preset } = config;
   const isForeign = (path: string) => guard.isForeign(path);
   const surroundings = { root, stateDir, configDir, preset, isForeign, workspace };
-  const editor: { link?: EditorLink } = {};
-  const isDistrusted = () => editor.link?.isTrusted === false;
+  const distrust = new Distrust(stateDir);
+  const isDistrusted = () => distrust.isKept;
   const sites = new AllowedSites();
   const answered = new AnsweredRules();
   const grantees = new Grantees(stateDir);
@@ -144,6 +154,7 @@ export async function runBridge(config: BridgeConfig, signal: AbortSignal): Prom
     book,
     surroundings,
     trust,
+    distrust,
     web,
     skills,
     undoing,
@@ -151,7 +162,6 @@ export async function runBridge(config: BridgeConfig, signal: AbortSignal): Prom
     grantees,
   };
   const bridge = new RunningBridge(ground, signal);
-  editor.link = bridge.link;
   try {
     await bridge.serve(signal);
   } finally {
@@ -202,6 +212,6 @@ async function logUntrustedHooks(place: HookPlace): Promise<void> {
   const found = await findHooks(place).catch(() => undefined);
   const count = found?.hooks.filter(({ isTrusted }) => !isTrusted).length ?? 0;
   const some = count === 1 ? 'A hook does' : `${count} hooks do`;
-  const message = `${some} not run before you trust them: drawbridge hooks trust`;
+  const message = `${some} not run before you trust them: \`drawbridge hooks trust\``;
   if (count > 0) logEvent({ event: 'attention_needed', message });
 }

@@ -14,6 +14,8 @@ export class Conversation extends DurableObject<Env> {}
 export class Tunnel extends DurableObject<Env> {}
 export class Account extends DurableObject<Env> {}
 export class Directory extends DurableObject<Env> {}
+/** Of an own server (`drawbridge serve`): bind nothing to it. */
+export class RunsInProgress extends DurableObject<Env> {}
 
 declare const worker: {
   fetch(request: Request, env: Env, context: ExecutionContext): Response | Promise<Response>;

@@ -12,6 +12,8 @@ export const RENDER_LIMITS = {
   maxSummaryChars: 100,
   /** UTF-16 units shown of why a mention is not attached: a path and two sentences. */
   maxReasonChars: 400,
+  /** The least columns into which a line is broken: narrower ones are unreadable. */
+  minFoldedColumns: 5,
   /** Lines shown of a command's output that did not arrive live. */
   maxOutputLines: 40,
 } as const;

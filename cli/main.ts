@@ -54,11 +54,23 @@ async function run(
   programs: Programs,
   signal: AbortSignal,
 ): Promise<void> {
-  const [first = ''] = args;
+  const words = args[0] === NPM_START ? wordsOfNpmStart(args.slice(1)) : args;
+  const [first = ''] = words;
   if (first === BRIDGE_HOST) return await (await import('./server/bridge-host.ts')).runBridgeHost();
   const program = await loadProgram(first, programs);
   program.hook('preAction', (_, command) => hintAtUpdate(command.name(), signal));
-  await program.parseAsync(args, { from: 'user' });
+  await program.parseAsync(words, { from: 'user' });
+}
+
+/** The first word of `npm start` (package.json). */
+const NPM_START = 'npm-start';
+
+/** At a terminal it ends in the chat. With options (`npm start -- --port 0`) and in a pipe it is `up`. */
+function wordsOfNpmStart(words: readonly string[]): readonly string[] {
+  const [first] = words;
+  if (first === undefined) return process.stdin.isTTY && process.stdout.isTTY ? [] : ['up'];
+  // `npm start -- up` and other commands are what they are anywhere.
+  return first.startsWith('-') ? ['up', ...words] : words;
 }
 
 /** See local/bridge/host.ts. */
@@ -115,12 +127,10 @@ function reportFailure(error: unknown): number {
   if (error instanceof Interrupted) return EXIT.interrupted;
   const refused = exitCodeOfCommander(error);
   if (refused !== undefined) return refused === 0 ? EXIT.success : EXIT.usage;
-  if (error instanceof UsageError || (error instanceof LocalError && error.kind === 'refused')) {
-    complain(error.message);
-    return EXIT.usage;
-  }
-  complain(describeFailure(error));
-  return EXIT.failure;
+  const isUsage = error instanceof UsageError;
+  complain(isUsage ? error.message : describeFailure(error));
+  const isRefused = isUsage || (error instanceof LocalError && error.kind === 'refused');
+  return isRefused ? EXIT.usage : EXIT.failure;
 }
 
 /** Of a `CommanderError`, whose class a process without a command line does not load. */

@@ -49,6 +49,7 @@ import type {
   InvitationList,
   LoginDecision,
   LoginView,
+  SessionKey,
   SessionList,
 } from '../shared/api/sessions.ts';
 import type { UsageList, UsageQuery } from '../shared/api/usage.ts';
@@ -128,6 +129,13 @@ export interface FollowFrom extends FollowOptions {
 /** An event stream that outlives its connections. {@link follow} documents how it ends and what it throws. */
 export type EventStream = AsyncGenerator<Positioned, void, undefined>;
 
+/** What becomes of the text of an answer: more of it, or only its first `length` UTF-16 units still hold. */
+export type PrintedText =
+  | { readonly type: 'text'; readonly text: string }
+  | { readonly type: 'rewind'; readonly length: number };
+
+export type TextStream = AsyncGenerator<PrintedText, void, undefined>;
+
 /** The changes of an account; see {@link Client.followAccount}. */
 export type AccountStream = AsyncGenerator<Positioned<AccountEvent>, void, undefined>;
 
@@ -155,6 +163,12 @@ export interface Client {
    * never sends twice, because the run may be in progress. Leaving the loop does not end the run.
    */
   streamChat(request: ChatInput, options?: SendOptions): EventStream;
+  /**
+   * Sends a message and yields the agent's text as it comes, with code in fences. A server that crashed in the middle of
+   * a turn asks the model again. Where the model then says something else, a `rewind` takes back what no longer holds.
+   * Throws the error of an answer that failed; otherwise like {@link streamChat}.
+   */
+  streamText(request: ChatInput, options?: SendOptions): TextStream;
   /**
    * Sends a message and resolves as soon as the server has it: for a reader that watches the conversation anyway, and
    * for a message that steers (`delivery: 'steer'`).
@@ -249,6 +263,8 @@ export interface Client {
    * empty query, what is open in an editor or was changed last. Only for the bridge's owner.
    */
   findFiles(bridgeId: string, query: string, signal?: AbortSignal): Promise<FoundFiles>;
+  /** Lets the bridge move to the machine with this key: once, within ten minutes. Only for the bridge's owner. */
+  allowMove(bridgeId: string, key: SessionKey, signal?: AbortSignal): Promise<void>;
   /** The owner's rules at the bridge's machine, and whom it lets in. Only for the bridge's owner. */
   getPolicy(bridgeId: string, signal?: AbortSignal): Promise<MachinePolicy>;
   /**
@@ -395,8 +411,12 @@ export type PersonMethod =
   | 'getLogin'
   | 'decideLogin'
   | 'listSessions'
+  | 'allowMove'
   | 'endSession'
   | 'listRecords';
 
-/** The client of an app's page: without a person's own methods, and without those that sign with a device's key. */
-export type AppClient = Omit<Client, 'allowCall' | 'enrolDevice' | 'openPort' | PersonMethod>;
+/** The client of Drawbridge's own page, which shows documents and prints no text. */
+export type PageClient = Omit<Client, 'streamText'>;
+
+/** The client of an app's page: it shows documents, and has no method of a person or with a device's key. */
+export type AppClient = Omit<PageClient, 'allowCall' | 'enrolDevice' | 'openPort' | PersonMethod>;

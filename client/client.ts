@@ -8,6 +8,7 @@ import type {
   ClientOptions,
   EventStream,
   KeyedOptions,
+  PageClient,
   SendOptions,
 } from './api.ts';
 import { type Clock, systemClock } from './clock.ts';
@@ -27,10 +28,17 @@ import {
 } from './send.ts';
 import { isAnswer, readAccountEvent, readEvent } from './shapes.ts';
 import { Sockets } from './socket.ts';
+import { textIn } from './text.ts';
 import { watch } from './watch.ts';
 
 /** A client of one Drawbridge. It holds no connection and needs no closing. */
-export function createClient(options: ClientOptions, clock: Clock = systemClock): Client {
+export function createClient(options: ClientOptions, clock?: Clock): Client {
+  const client = createPageClient(options, clock);
+  return { ...client, streamText: (...asked) => textIn(client.streamChat(...asked)) };
+}
+
+/** The client of Drawbridge's own page. Its script is 0.4 KB smaller, gzipped. */
+export function createPageClient(options: ClientOptions, clock?: Clock): PageClient {
   const send = createSend(options);
   const client = clientOf(options, send, clock);
   return {
@@ -54,11 +62,15 @@ export function createClient(options: ClientOptions, clock: Clock = systemClock)
 }
 
 /** The client of an app's page. Its script is 1.5 KB smaller, gzipped. */
-export function createAppClient(options: ClientOptions, clock: Clock = systemClock): AppClient {
+export function createAppClient(options: ClientOptions, clock?: Clock): AppClient {
   return clientOf(options, createSend(options), clock);
 }
 
-function clientOf({ url, openSocket }: ClientOptions, send: Send, clock: Clock): AppClient {
+function clientOf(
+  { url, openSocket }: ClientOptions,
+  send: Send,
+  clock: Clock = systemClock,
+): AppClient {
   const ticketFor = async (stream: TicketRequest, signal: AbortSignal) =>
     (await client.createTicket(stream, signal)).ticket;
   const sockets = openSocket && new Sockets(url, openSocket, ticketFor);

@@ -12,6 +12,7 @@ import {
 import type { ApprovalQuestion, DeviceKey, Proposal, Signature } from '../shared/wire/approvals.ts';
 import type { PasskeySignature } from '../shared/wire/passkey.ts';
 import type { PortRequest } from '../shared/wire/processes.ts';
+import type { PrivateKey } from '../shared/wire/proof.ts';
 import { clientError } from './error.ts';
 
 /** An enrolled device. Its private key never leaves it. */
@@ -23,9 +24,6 @@ export interface StoredDevice {
   /** A P-256 key as JWK (RFC 7518, section 6.2). */
   readonly privateJwk: DeviceKey['publicKey'] & { readonly d: string };
 }
-
-/** A `CryptoKey`: the types of Node have no global of this name. */
-export type PrivateKey = Awaited<ReturnType<typeof crypto.subtle.importKey>>;
 
 /** A device whose key no script can read. IndexedDB stores the whole object. */
 export interface KeyedDevice {

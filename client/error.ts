@@ -36,9 +36,13 @@ export class ClientError extends Error {
   }
 }
 
-/** Whether the same request can succeed later: no answer, an answer of something on the way, or a busy server. */
+/**
+ * Whether the same request can succeed later: no answer, an answer of something on the way, or a busy server. What is
+ * damaged in storage stays so.
+ */
 export function isPassing({ code, status = 0 }: ClientError): boolean {
-  return code === 'UNREACHABLE' || code === 'BAD_ANSWER' || status >= 500 || status === 429;
+  const isBusy = status === 429 || (status >= 500 && code !== 'DAMAGED');
+  return isBusy || code === 'UNREACHABLE' || code === 'BAD_ANSWER';
 }
 
 /** An error with one of the client's own codes. */

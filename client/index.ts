@@ -69,16 +69,19 @@ export type {
   FollowFrom,
   ForkOptions,
   KeyedOptions,
+  PageClient,
   PlanFileInput,
   PlanInput,
   PlanSaveInput,
+  PrintedText,
   SendOptions,
   Sent,
+  TextStream,
   TokenSource,
   UndoInput,
   Watched,
 } from './api.ts';
-export { createAppClient, createClient } from './client.ts';
+export { createAppClient, createClient, createPageClient } from './client.ts';
 export type { Clock } from './clock.ts';
 export {
   createDevice,

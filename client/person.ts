@@ -73,6 +73,9 @@ export function personMethods(send: Send): Pick<Client, PersonMethod> {
         }),
         { signal },
       ),
+    async allowMove(bridgeId, key, signal) {
+      await send(`bridges/${bridgeId}/move`, { method: 'POST', body: { key }, signal });
+    },
     async endSession(sessionId, signal) {
       await send(`sessions/${sessionId}`, { method: 'DELETE', signal });
     },

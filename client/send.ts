@@ -27,8 +27,8 @@ export function createSend({ url, token, fetch = globalThis.fetch }: ClientOptio
     const search = new URLSearchParams(parts.query).toString();
     const address = `${base}${path}${search && `?${search}`}`;
     const sendAs = async (bearer: string) => {
-      const cannot = `Drawbridge cannot be reached at ${url}`;
-      const response = await reach(() => fetch(address, initOf(parts, bearer)), cannot, signal);
+      const ask = () => fetch(address, initOf(parts, bearer));
+      const response = await reach(ask, () => unreachable(url, fetch), signal);
       const refusal = response.ok ? undefined : await refusalOf(response, signal);
       const isStrange = refusal?.code === 'BAD_ANSWER';
       if (isStrange && !wasReached && NO_ENTRY.test(`${response.status}`))
@@ -49,6 +49,17 @@ export function createSend({ url, token, fetch = globalThis.fetch }: ClientOptio
       return await sendAs(renewed);
     }
   };
+}
+
+/** Of a server that does not list the page's origin, a browser says the same: it then answers what no page may read. */
+async function unreachable(url: string, fetch: typeof globalThis.fetch): Promise<string> {
+  // The types of a Worker have neither a location nor a mode.
+  const { origin = url }: { origin?: string } = Object(Object(globalThis).location);
+  const isElsewhere = !`${url}/`.startsWith(`${origin}/`);
+  const unread: object = { mode: 'no-cors' };
+  return isElsewhere && (await fetch(`${url}/health`, unread).catch(() => null))
+    ? `Drawbridge at ${url} answers, but its ALLOWED_ORIGINS lacks ${origin}`
+    : `Drawbridge cannot be reached at ${url}`;
 }
 
 /** Statuses with which a proxy, a firewall or a page to sign in at answers, and so does another server. */
@@ -100,17 +111,23 @@ export async function readText(
   response: Response,
   signal: AbortSignal | undefined,
 ): Promise<string> {
-  return await reach(() => response.text(), 'The answer broke off', signal);
+  return await reach(
+    () => response.text(),
+    () => 'The answer broke off',
+    signal,
+  );
 }
 
 async function reach<T>(
   work: () => Promise<T>,
-  message: string,
+  say: () => string | Promise<string>,
   signal: AbortSignal | undefined,
 ): Promise<T> {
   try {
     return await work();
   } catch (error) {
+    signal?.throwIfAborted();
+    const message = await say();
     signal?.throwIfAborted();
     const cause = causeOf(error);
     throw clientError('UNREACHABLE', cause ? `${message}: ${cause}` : message, error);

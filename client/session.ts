@@ -1,27 +1,17 @@
 /** A session: a key of this device that acts for a person's account. How it gets in, and the tokens that it gets. */
 import type { PasskeyLogin } from '../shared/api/passkeys.ts';
-import type {
-  Login,
-  NewSession,
-  SessionKey,
-  SessionKind,
-  SessionToken,
-} from '../shared/api/sessions.ts';
+import type { Login, NewSession, SessionKind, SessionToken } from '../shared/api/sessions.ts';
 import { SESSION_LIMITS } from '../shared/limits.ts';
-import { encodeBase64Url } from '../shared/text/base64url.ts';
-import { DEVICE_ALGORITHM } from '../shared/wire/approval-text.ts';
-import { LOGIN_PROOF, PROOF_AUDIENCE } from '../shared/wire/tokens.ts';
+import { makeProof, type ProofSigner } from '../shared/wire/proof.ts';
+import { LOGIN_PROOF } from '../shared/wire/tokens.ts';
 import type { ClientOptions, TokenSource } from './api.ts';
-import { makeKey, type PrivateKey } from './device.ts';
+import { makeKey } from './device.ts';
 import { ClientError, clientError } from './error.ts';
 import { createSend, readJson } from './send.ts';
 import { isAnswer } from './shapes.ts';
 
 /** The key of a session. IndexedDB stores the whole object; a program keeps the private half in a file. */
-export interface SessionSigner {
-  readonly privateKey: PrivateKey;
-  readonly publicKey: SessionKey;
-}
+export type SessionSigner = ProofSigner;
 
 /** What the device calls itself, and what it is. */
 export interface SessionHolder {
@@ -171,23 +161,19 @@ async function withClock<T>(work: (offMs: number) => Promise<T>): Promise<T> {
   }
 }
 
-/** A JWT (RFC 7519) that shows that this device has the key, for one purpose, once. With `server` the key is new there. */
+/** With `server` the key is new there. */
 async function prove(
-  { privateKey, publicKey }: SessionSigner,
+  signer: SessionSigner,
   subject: string,
   offMs: number,
   server?: Server,
 ): Promise<string> {
-  const header = { alg: 'ES256', typ: 'JWT', ...(server && { jwk: publicKey }) };
-  const host = server && URL.canParse(server.url) && { server: new URL(server.url).hostname };
-  const iat = Math.floor((Date.now() + offMs) / 1_000);
-  const claims = { aud: PROOF_AUDIENCE, sub: subject, iat, jti: crypto.randomUUID(), ...host };
-  const text = [header, claims].map((part) => encodeText(JSON.stringify(part))).join('.');
-  const bytes = new TextEncoder().encode(text);
-  const signature = await crypto.subtle.sign(DEVICE_ALGORITHM, privateKey, bytes);
-  return `${text}.${encodeBase64Url(new Uint8Array(signature))}`;
+  const host = server && hostOf(server.url);
+  return await makeProof(signer, { subject, nowMs: Date.now() + offMs, server: host });
 }
 
-function encodeText(text: string): string {
-  return encodeBase64Url(new TextEncoder().encode(text));
+/** The address of a page's own server may be a path. */
+function hostOf(url: string): string {
+  const { href }: { href?: string } = Object(Object(globalThis).location);
+  return URL.canParse(url, href) ? new URL(url, href).hostname : '';
 }

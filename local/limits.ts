@@ -18,11 +18,17 @@ export const LOCAL_LIMITS = {
   /** How long before the end of a token a person is warned: a weekend, and a day. */
   tokenWarnMs: 3 * 24 * 60 * MINUTE,
   /** From the Worker's start to its first healthy answer, usually a tenth of a second; and between two checks. */
-  healthyMs: 15 * SECOND,
+  healthyMs: 30 * SECOND,
   healthPollMs: 25,
-  /** Conversations woken after a start of the Worker: in total, more than ever run at once; and in parallel. */
-  maxWoken: 100,
-  wokenAtOnce: 8,
+  /** How long a Worker that has started is asked to wake its runs. Afterwards the alarms of the runs have come. */
+  wakeMs: MINUTE,
+  /**
+   * Between two looks for what deleted accounts have left behind; after one that failed, which is also its time limit;
+   * and between two requests of one look (LEFT_LIMITS has the reason).
+   */
+  sweepMs: 60 * MINUTE,
+  sweepAgainMs: MINUTE,
+  sweepPauseMs: SECOND,
   /** From the start of the bridge to its welcome; the bridge tests the sandbox first. */
   bridgeReadyMs: 30 * SECOND,
   /** This many deaths within the window are a crash loop: another restart does not help. */
@@ -63,6 +69,8 @@ export const LOCAL_LIMITS = {
   stopMs: 2 * SECOND,
   /** Pauses of one backup: one, and one more for each start of a Worker or a bridge in the middle of it. */
   maxPauses: 4,
+  /** Databases that a check of the state has open at once: each is three files of the some hundred that a process may have. */
+  checkedAtOnce: 24,
   /** The coarsest clock of a file system in use (FAT); others have steps of some milliseconds. */
   fileClockMs: 2 * SECOND,
   /** The age of the copy of a backup that was killed: longer than a backup takes. */

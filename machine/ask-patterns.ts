@@ -1,4 +1,5 @@
 /** Shows a person the patterns of a yes that lasts, and lets the person change each. */
+import { patternProblem, problemWords } from '../shared/shown/pattern-problem.ts';
 import { inOneLine, inPlainSight } from '../shared/text/plain-sight.ts';
 import { hostsIn } from '../shared/tools/network-permission.ts';
 import { isRegistry } from '../shared/tools/registries.ts';
@@ -11,6 +12,8 @@ export interface AskedPattern {
   readonly subject: string;
   /** `1 of 2`; empty for the only one. */
   readonly place: string;
+  /** What the person wrote before for it, and why that is no pattern of the subject. */
+  readonly refused?: { readonly typed: string; readonly why: string };
 }
 
 /** The patterns, one a line; undefined without an answer. An empty answer takes the pattern as it is. */
@@ -30,15 +33,21 @@ export async function askPatterns(
   for (const [index, pattern] of open.entries()) {
     const subject = `the ${kind} ${inOneLine(pattern.replace(/\[([*?])\]/g, '$1'))}`;
     const place = open.length === 1 ? '' : `${index + 1} of ${open.length}`;
-    const typed = await ask({ pattern, subject, place });
-    if (typed === undefined) return undefined;
-    chosen.set(pattern, typed.trim());
+    let refused: AskedPattern['refused'];
+    do {
+      const typed = (await ask({ pattern, subject, place, ...(refused && { refused }) }))?.trim();
+      if (typed === undefined) return undefined;
+      const problem = typed === '' ? undefined : patternProblem(proposal, pattern, typed);
+      refused = problem && { typed, why: problemWords(problem) };
+      if (!problem) chosen.set(pattern, typed);
+    } while (refused);
   }
   return all.map((pattern) => chosen.get(pattern) || pattern).join('\n');
 }
 
 /** The question of a terminal that adds lines. */
-export function patternQuestion({ pattern, subject, place }: AskedPattern): string {
+export function patternQuestion({ pattern, subject, place, refused }: AskedPattern): string {
+  if (refused) return `${refused.why} Another pattern (Enter: ${inPlainSight(pattern)}): `;
   const which = place === '' ? '' : `${place}, ${subject}: `;
   return `${which}For ${inPlainSight(pattern)} (Enter), or for this pattern (* is any text): `;
 }

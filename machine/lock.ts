@@ -1,5 +1,4 @@
 /** Lets one process at a time use a resource. A living process takes over from one that died. */
-import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { closeSync, constants, fstatSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -8,6 +7,7 @@ import * as z from 'zod';
 import { parseIfJson } from '../shared/text/json.ts';
 import { MIB } from '../shared/units.ts';
 import { LocalError } from './local-error.ts';
+import { psOf } from './printed.ts';
 import { giveToOwner, PRIVATE_FILE } from './private-files.ts';
 import { isSystemError } from './system-error.ts';
 
@@ -145,26 +145,29 @@ function isAlive({ pid, started }: LockClaim): boolean {
     // EPERM: the process lives, and belongs to another user.
     if (!isSystemError(error, 'EPERM')) return false;
   }
-  return startOf(pid) === started;
+  try {
+    return startOf(pid) === started;
+  } catch {
+    return true; // The system cannot say it now: then nothing may be taken from the process.
+  }
 }
 
-/** When a process started, in the system's own format; empty if it is gone, or where the system does not say. */
+/**
+ * When a process started, in the system's own format; empty if it is gone, or on a system that does not say it. Throws
+ * where the system fails to say it.
+ */
 function startOf(pid: number): string {
   try {
-    if (process.platform !== 'linux') return startBy(pid);
+    if (process.platform !== 'linux') return psOf('lstart', pid);
     // In the kernel's ticks (proc_pid_stat(5), field 22). The name before may contain spaces.
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
     const afterName = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     // A dead process stays in the table until its parent asks for it, which some containers' first never does.
     return /^[ZX]/.test(afterName[0] ?? '') ? '' : (afterName[START_AFTER_NAME] ?? '');
-  } catch {
-    // The process has gone.
-    return '';
+  } catch (error) {
+    if (isSystemError(error, 'ENOENT', 'ESRCH')) return ''; // The process has gone.
+    throw error;
   }
-}
-
-function startBy(pid: number): string {
-  return execFileSync('/bin/ps', ['-o', 'lstart=', '-p', String(pid)], { encoding: 'utf8' }).trim();
 }
 
 const START_AFTER_NAME = 19;

@@ -23,8 +23,8 @@ const EVENTS = {
   state_writable: 'info',
   disk_full: 'error',
   token_ending: 'warn',
-  alarms_unread: 'warn',
   wake_failed: 'warn',
+  sweep_failed: 'warn',
 
   bridge_connected: 'info',
   bridge_disconnected: 'warn',

@@ -15,7 +15,6 @@ export interface Statement {
   run(...values: readonly SqlValue[]): { readonly lastInsertRowid: number | bigint };
   get(...values: readonly SqlValue[]): SqlRow | undefined;
   all(...values: readonly SqlValue[]): SqlRow[];
-  setReadBigInts(isEnabled: boolean): void;
 }
 
 export type SqlValue = string | number | bigint | null | Uint8Array;

@@ -51,9 +51,11 @@ const STATUS = {
   RATE_LIMITED: 429,
   QUOTA_EXCEEDED: 429,
   INTERNAL: 500,
+  DAMAGED: 500,
   NOT_CONFIGURED: 500,
   UPSTREAM_ERROR: 502,
   UNAVAILABLE: 503,
+  STORAGE_FULL: 507,
 } as const;
 
 export const ErrorCode = z.enum(Object.keys(STATUS) as (keyof typeof STATUS)[]);

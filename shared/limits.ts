@@ -1,6 +1,12 @@
 /** Limits that several rooms keep: what each bounds, its unit, and why. A single room has its own `limits.ts`. */
 import { HOUR, KIB, MIB, MINUTE, SECOND } from './units.ts';
 
+/** The look for what deleted accounts have left behind. */
+export const LEFT_LIMITS = {
+  /** Objects in one request. Each has three files open for some seconds, of the some hundred that a process may have. */
+  maxObjects: 20,
+} as const;
+
 /** What a client may send. */
 export const REQUEST_LIMITS = {
   /** Bytes of a request's body: a long prompt with pasted files. It is stored as one row, which takes up to 2 MB. */
@@ -131,14 +137,16 @@ export const AGENT_LIMITS = {
 export const CONVERSATION_LIMITS = {
   /** Exchanges that one answer shows unless a reader asks for another number: many screens of text. */
   shownExchanges: 50,
-  /** Bytes of tape shown or copied at once, beyond the first exchange: any connection transfers this quickly. */
+  /** Bytes of tape shown at once, beyond the first exchange: any connection transfers this quickly. */
   maxShownBytes: MIB,
+  /** Bytes of tape in a part of an export, beyond the first exchange: no other account waits long for a part. */
+  maxChapterBytes: 128 * KIB,
   /** Bytes of tape up to which a follower gets the missed events one by one. Beyond, it gets a snapshot. */
   maxReplayBytes: MIB,
   /** A conversation made for one answer is deleted this long after the answer: time to read it again or come back. */
   ephemeralMs: 10 * MINUTE,
-  /** UTF-16 units of stored rows copied at once: an RPC carries 32 MiB, and an object has 128 MB of memory. */
-  maxPageChars: 4 * MIB,
+  /** UTF-16 units of stored rows copied at once, beyond the first row: no other account waits long for a page. */
+  maxPageChars: 256 * KIB,
   /** A copy that is unfinished after this time counts as given up and is deleted. */
   maxCopyMs: 10 * MINUTE,
 } as const;
@@ -339,6 +347,8 @@ export const TUNNEL_LIMITS = {
   answerMs: 8 * SECOND,
   /** A connection without an answer for this long is dead: two missed pings. */
   deadMs: 60 * SECOND,
+  /** How long a person's permission to move a bridge counts: a person gives it right before. */
+  moveMs: 10 * MINUTE,
   /** Settled and cancelled calls that a tunnel remembers, as messages can overtake each other: far more than run. */
   maxSettled: 1_000,
   /** UTF-16 units of a short text in a frame: a code, a reason. */

@@ -17,6 +17,7 @@ declare class URL {
 }
 
 declare const crypto: {
+  randomUUID(): string;
   readonly subtle: {
     digest(algorithm: string, bytes: Uint8Array): Promise<ArrayBuffer>;
     importKey(
@@ -26,6 +27,7 @@ declare const crypto: {
       isExportable: boolean,
       uses: 'verify'[],
     ): Promise<object>;
+    sign(algorithm: object, key: object, bytes: Uint8Array): Promise<ArrayBuffer>;
     verify(
       algorithm: object,
       key: object,

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { expect, it } from 'vitest';
 import { sourceFiles } from './source-files.ts';
@@ -34,13 +34,14 @@ const MAY_IMPORT = parseTable(`
   bridge/entry-kind.ts:
   bridge/failure.ts: shared
   bridge/lanes.ts: machine
-  bridge/log.ts: shared machine node:
+  bridge/secrets: shared node:
+  bridge/log.ts: shared machine bridge/secrets node:
   bridge/result-lines.ts: shared
-  bridge/terminal: shared machine node:
+  bridge/terminal: bridge/result-lines.ts shared machine bridge/secrets node:
   bridge/notebooks: shared machine bridge/failure.ts jsonc-parser zod
   bridge/edits: shared bridge/failure.ts bridge/notebooks diff node-diff3
   bridge/ignored: shared machine node:
-  bridge/sandbox: shared node:
+  bridge/sandbox: shared machine node:
   bridge/sandbox/view: shared machine bridge/ignored bridge/sandbox node: zod
   bridge/sandbox/launch: shared machine bridge/failure.ts bridge/ignored bridge/lanes.ts
     bridge/sandbox bridge/sandbox/view bridge/terminal node: zod
@@ -50,9 +51,9 @@ const MAY_IMPORT = parseTable(`
     bridge/lanes.ts bridge/log.ts bridge/sandbox bridge/sandbox/view node: zod
   bridge/search/codebase: shared bridge/edits
   bridge/workspace: shared machine bridge/entry-kind.ts bridge/failure.ts bridge/ignored
-    bridge/sandbox bridge/sandbox/view node:
-  bridge/compute: shared machine bridge/edits bridge/failure.ts bridge/lanes.ts bridge/notebooks
-    bridge/result-lines.ts bridge/search/codebase node: unpdf
+    bridge/lanes.ts bridge/sandbox bridge/sandbox/view node:
+  bridge/compute: shared machine bridge/edits bridge/failure.ts bridge/notebooks
+    bridge/result-lines.ts bridge/search/codebase bridge/secrets bridge/terminal node: unpdf
   bridge/search: shared machine bridge/compute bridge/edits bridge/failure.ts bridge/ignored
     bridge/search/codebase bridge/workspace @vscode/ripgrep node:
   bridge/checkpoints: shared machine bridge/compute bridge/failure.ts bridge/lanes.ts
@@ -63,7 +64,7 @@ const MAY_IMPORT = parseTable(`
   bridge/formatting: shared machine bridge/diagnostics bridge/filter.ts node: zod
   bridge/filter.ts: bridge/failure.ts bridge/sandbox/launch bridge/terminal
   bridge/index: shared machine bridge/compute bridge/log.ts bridge/search bridge/search/codebase
-    bridge/workspace node: web-tree-sitter zod
+    bridge/workspace bridge/secrets node: web-tree-sitter zod
   bridge/rules: shared machine bridge/compute bridge/failure.ts bridge/log.ts bridge/search
     bridge/workspace node:
   bridge/completion: shared bridge/compute bridge/log.ts bridge/rules bridge/search
@@ -78,13 +79,13 @@ const MAY_IMPORT = parseTable(`
   bridge/tools: shared machine bridge/checkpoints bridge/compute bridge/diagnostics bridge/edits
     bridge/egress bridge/failure.ts bridge/formatting bridge/log.ts bridge/quarantine
     bridge/result-lines.ts bridge/sandbox/launch bridge/search bridge/search/codebase
-    bridge/skills bridge/terminal bridge/web bridge/workspace node: zod
+    bridge/secrets bridge/skills bridge/terminal bridge/web bridge/workspace node: zod
   bridge/hooks: shared machine bridge/compute bridge/failure.ts bridge/filter.ts bridge/log.ts
     bridge/sandbox/launch bridge/workspace node: zod
   bridge/grantees: shared machine bridge/failure.ts bridge/log.ts node: zod
   bridge/admission: shared machine bridge/admission/shell bridge/checkpoints bridge/failure.ts
     bridge/grantees bridge/hooks bridge/lanes.ts bridge/log.ts bridge/tools bridge/web
-    bridge/workspace node: zod
+    bridge/workspace bridge/secrets node: zod
   # Other rooms import only the face of this workspace.
   companion: shared machine @modelcontextprotocol/sdk node: zod
   companion/index.ts: companion
@@ -101,7 +102,7 @@ const MAY_IMPORT = parseTable(`
     bridge/log.ts bridge/mcp bridge/mcp/transport bridge/workspace @modelcontextprotocol/client
     node: zod
   bridge/tunnel: shared machine bridge/admission bridge/context bridge/grantees bridge/log.ts
-    node: ws zod
+    bridge/secrets node: ws zod
   bridge/guests: shared machine companion/index.ts bridge/compute bridge/failure.ts
     bridge/ide/discovery bridge/ide/link bridge/log.ts bridge/tools bridge/tunnel
     bridge/workspace node: zod
@@ -116,14 +117,15 @@ const MAY_IMPORT = parseTable(`
     bridge/guests bridge/hooks bridge/ide/link bridge/index bridge/mcp bridge/ports
     bridge/quarantine bridge/rules bridge/sandbox/launch bridge/skills bridge/terminal bridge/tools
     bridge/tunnel bridge/web bridge/workspace bridge/worktrees machine node:
-  bridge/run.ts: shared bridge/admission bridge/checkpoints bridge/diagnostics bridge/egress
-    bridge/formatting bridge/grantees bridge/hooks bridge/ide/link bridge/log.ts bridge/parts.ts
-    bridge/quarantine bridge/sandbox bridge/sandbox/proof bridge/sandbox/view bridge/skills
+  bridge/run.ts: shared bridge/admission bridge/checkpoints bridge/compute bridge/diagnostics
+    bridge/egress bridge/formatting bridge/grantees bridge/hooks bridge/ide/link bridge/log.ts
+    bridge/parts.ts bridge/quarantine bridge/sandbox bridge/sandbox/proof bridge/sandbox/view bridge/skills
     bridge/terminal bridge/tools bridge/tunnel bridge/web bridge/workspace bridge/worktrees machine
     @vscode/ripgrep node:
 
   local/limits.ts: shared
-  local/backup: machine local/archive local/limits.ts local/own-root.ts local/state node:
+  local/check: shared machine cloudflare: local/limits.ts local/processes local/runtime node: zod
+  local/backup: local/check machine local/archive local/limits.ts local/own-root.ts local/state node:
   local/archive: tar-stream shared machine node: zod
   local/own-root.ts: node: zod
   local/processes: shared machine node: local/limits.ts
@@ -153,9 +155,9 @@ const MAY_IMPORT = parseTable(`
   cli/mcp-serve: shared client/index.ts machine cli/agents cli/chat cli/limits.ts cli/server
     cli/target cli/terminal local/own-root.ts local/server @modelcontextprotocol/sdk commander
     node: zod
-  cli/tui: shared client/index.ts machine cli/chat cli/render cli/terminal node: cli/limits.ts
-    cli/tui/commands cli/tui/dialogs cli/tui/input cli/tui/status cli/tui/transcript
-    @earendil-works/pi-tui
+  cli/tui: shared client/index.ts machine cli/chat cli/render cli/target cli/terminal node:
+    cli/limits.ts cli/tui/commands cli/tui/dialogs cli/tui/input cli/tui/status
+    cli/tui/transcript @earendil-works/pi-tui
   cli/tui/transcript: shared client/index.ts cli/render cli/terminal cli/limits.ts diff
     @earendil-works/pi-tui zod
   cli/tui/status: shared client/index.ts cli/chat cli/render cli/terminal cli/tui
@@ -179,7 +181,7 @@ const MAY_IMPORT = parseTable(`
   cli/agents: shared client/index.ts machine node: cli/chat cli/render cli/target cli/terminal
     commander
   cli/setup: shared client/index.ts machine bridge/admission bridge/grantees bridge/guests
-    bridge/hooks bridge/quarantine bridge/skills bridge/workspace bridge/worktrees local/backup
+    bridge/hooks bridge/quarantine bridge/skills bridge/workspace bridge/worktrees local/backup local/check
     local/state cli/limits.ts cli/target cli/terminal commander node:
   cli/setup/connect: shared machine bridge/log.ts bridge/run.ts local/bridge local/config
     local/processes local/state cli/limits.ts cli/target cli/terminal commander jose node:
@@ -214,10 +216,10 @@ const MAY_IMPORT = parseTable(`
   web/session: client/index.ts shared web/parts/storage.ts web/words idb-keyval preact
   web/store: client/index.ts shared web/later.tsx web/live.ts web/session web/parts/storage.ts
     idb-keyval preact
-  web/conversations: client/index.ts shared web/live.ts web/parts web/route.ts web/store
-    web/words preact
-  web/inbox: client/index.ts shared web/conversations web/live.ts web/parts web/route.ts
+  web/conversations: client/index.ts shared web/later.tsx web/live.ts web/parts web/route.ts
     web/store web/words preact
+  web/inbox: client/index.ts shared web/conversations web/later.tsx web/live.ts web/parts
+    web/route.ts web/store web/words preact
   web/composer: client/index.ts shared web/conversations web/live.ts web/parts
     web/parts/storage.ts web/route.ts web/store web/words preact
   web/thread: client/index.ts shared web/composer web/conversations web/inbox web/later.tsx
@@ -240,14 +242,15 @@ const MAY_IMPORT = parseTable(`
   bench/cases: bench client/index.ts local/state node: zod
   bench/escapes: bench/fuzz bridge/failure.ts bridge/mcp/transport bridge/quarantine
     bridge/sandbox/launch bridge/terminal bridge/workspace node:
-  bench/faults: shared bench client/index.ts bench/fuzz local/bridge local/server
+  bench/faults: shared bench client/index.ts bench/fuzz local/bridge
     local/processes local/state node: zod local/limits.ts
   bench/page: shared bench bench/faults client/index.ts node: playwright-core zod
+  bench/recording:
   bench/tools: shared machine bench local/bridge local/runtime bridge/checkpoints
     bridge/completion bridge/diagnostics bridge/index bridge/sandbox/proof bridge/search
     bridge/terminal bridge/tools bridge/workspace @vscode/ripgrep node:
-  bench: shared bench/cases bench/escapes bench/faults bench/fuzz bridge/mcp bench/page
-    bench/terminal bench/tools esbuild machine playwright-core bridge/index bridge/search
+  bench: shared bin bench/cases bench/escapes bench/faults bench/fuzz bridge/mcp bench/page
+    bench/recording bench/terminal bench/tools esbuild machine playwright-core bridge/index bridge/search
     bridge/workspace bridge/sandbox bridge/sandbox/launch bridge/sandbox/proof
     bridge/sandbox/view bridge/terminal bridge/tools bridge/tunnel @modelcontextprotocol/client
     ws local/bridge local/runtime local/state jose node: zod bridge/ide/discovery
@@ -263,9 +266,9 @@ const MAY_IMPORT = parseTable(`
   worker/page: shared worker/account hono
   worker/app.ts: shared hono worker/reach.ts worker/account worker/endpoint.ts worker/api
     worker/api/openapi cursor/index.ts worker/cursor worker/desk worker/openai worker/health
-    worker/page
+    worker/objects.ts worker/page
   worker/index.ts: shared worker/app.ts worker/desk worker/env.ts worker/conversation/object.ts
-    worker/account worker/directory worker/tunnel
+    worker/account worker/directory worker/runs worker/tunnel
   worker/endpoint.ts: shared worker/account hono zod
   worker/load.ts:
   worker/time-limit.ts:
@@ -308,17 +311,17 @@ const MAY_IMPORT = parseTable(`
   worker/conversation/deadlines.ts: worker/storage
   worker/conversation/run-watch.ts: shared worker/health worker/upstream
     worker/conversation/store
-  worker/conversation/run: shared worker/ports worker/storage worker/prompt worker/upstream
-    worker/reply worker/conversation/store worker/conversation/tape worker/conversation/memory
-    worker/conversation/calls worker/conversation/deadlines.ts worker/conversation/log
-    worker/conversation/run/steps
+  worker/conversation/run: shared worker/ports worker/reach.ts worker/storage worker/prompt
+    worker/upstream worker/reply worker/conversation/store worker/conversation/tape
+    worker/conversation/memory worker/conversation/calls worker/conversation/deadlines.ts
+    worker/conversation/log worker/conversation/run/steps
   worker/conversation/run/steps: shared worker/reply worker/upstream worker/conversation/store
     worker/conversation/log worker/conversation/tape worker/conversation/calls
     worker/conversation/run
   worker/conversation/reading: shared EDGE worker/conversation/log worker/conversation/store
     worker/conversation/tape
   worker/conversation/fork: shared EDGE worker/conversation/log worker/conversation/store
-    worker/storage
+    worker/people worker/storage
   worker/conversation: shared EDGE worker/storage worker/prompt worker/upstream cloudflare:
     worker/conversation/log worker/conversation/store worker/conversation/tape
     worker/conversation/memory worker/conversation/calls worker/conversation/deadlines.ts
@@ -328,6 +331,8 @@ const MAY_IMPORT = parseTable(`
   worker/conversation/object.ts: shared EDGE worker/storage cloudflare: worker/conversation
     worker/conversation/store worker/conversation/tape worker/conversation/calls
     worker/conversation/reading worker/conversation/fork
+  worker/left.ts: shared EDGE worker/storage
+  worker/runs: shared EDGE worker/storage cloudflare:
   worker/secret.ts: shared jose
   worker/apps: shared EDGE worker/secret.ts worker/storage cloudflare: jose zod
   worker/people: shared worker/ports worker/secret.ts jose zod
@@ -336,7 +341,8 @@ const MAY_IMPORT = parseTable(`
   worker/account: shared EDGE worker/people worker/apps worker/push worker/secret.ts
     worker/storage cloudflare: worker/conversation/reading worker/conversation/tape hono jose
     zod
-  worker/tunnel: shared EDGE worker/storage cloudflare: zod worker/conversation/store
+  worker/tunnel: shared EDGE worker/people worker/storage worker/origin.ts cloudflare: zod
+    worker/conversation/store
   worker/follow: shared EDGE worker/people cloudflare: worker/conversation/tape
     worker/conversation/reading
   worker/desk: shared EDGE worker/prompt worker/upstream hono zod worker/conversation/store
@@ -365,7 +371,7 @@ const MAY_IMPORT = parseTable(`
   worker/api: shared EDGE worker/upstream worker/export worker/agents hono zod
     worker/conversation/reading worker/conversation/fork worker/origin.ts worker/account
     worker/tunnel worker/follow worker/desk worker/endpoint.ts worker/apps worker/people
-    worker/push worker/secret.ts worker/storage
+    worker/push worker/secret.ts worker/storage worker/left.ts
   worker/api/openapi: cursor/index.ts worker/cursor shared worker/endpoint.ts worker/api
     worker/openai worker/account worker/openai/responses worker/openai/routes.ts
     worker/ui-messages hono zod
@@ -415,6 +421,15 @@ it('declares each type by its name in one file alone, so that an editor finds it
     }
   }
   expect([...homes].filter(([, files]) => files.length > 1)).toEqual([]);
+});
+
+it('has no test that leaves a replaced module to the next file of its worker', () => {
+  const tests = globSync('test/**/*.test.ts', { cwd: ROOT });
+  const offences = tests.filter((file) => {
+    const source = readFileSync(join(ROOT, file), 'utf8');
+    return /\bvi\.(?:do)?mock\(/i.test(source) && !/^freshModules\(\);$/m.test(source);
+  });
+  expect(offences).toEqual([]);
 });
 
 it('spreads no object literal where its members can stand', () => {

@@ -1,6 +1,6 @@
 /** The whole page: signing in, or the frame with the list on one side and a place on the other. */
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { type Client, ClientError, type KeptSession } from '../client/index.ts';
+import { ClientError, type KeptSession, type PageClient } from '../client/index.ts';
 import { Composer } from './composer/composer.tsx';
 import { List } from './conversations/list.tsx';
 import { Inbox } from './inbox/inbox.tsx';
@@ -38,7 +38,7 @@ function messageOf(error: unknown): string {
   throw error;
 }
 
-async function enrolWith(client: Client, secret: string, account: string): Promise<void> {
+async function enrolWith(client: PageClient, secret: string, account: string): Promise<void> {
   const { enrolHere } = await arrive(import('./session/enrol.ts'));
   await enrolHere(client, secret, 'device', account);
 }
@@ -161,7 +161,7 @@ function Frame({ account, refusal, passkey, leave }: FirstProps) {
   );
 }
 
-async function keepPush(client: Client): Promise<void> {
+async function keepPush(client: PageClient): Promise<void> {
   await (await import('./session/push.ts')).keepPush(client);
 }
 
@@ -249,7 +249,10 @@ function Top({ account, place }: { readonly account: PageAccount; readonly place
 
 function LinkState({ account }: { readonly account: PageAccount }) {
   useLive(account.live, LINK);
-  const text = navigator.onLine ? (account.link === 'lost' ? words.lost : '') : words.offline;
+  useLive(account.live, LIST);
+  const folder = account.takenOver;
+  const other = folder === undefined ? '' : words.replaced(folder);
+  const text = navigator.onLine ? (account.link === 'lost' ? words.lost : other) : words.offline;
   return (
     <p class="link-state" role="status">
       {text}

@@ -4,16 +4,20 @@ import { HonoBase } from 'hono/hono-base';
 import { RegExpRouter } from 'hono/router/reg-exp-router';
 import { CALLS, failedCall, serveCall } from '../cursor/index.ts';
 import { DrawbridgeError, toWireError } from '../shared/errors.ts';
+import { newConversationId } from '../shared/ids.ts';
 import { type AppContext, authenticate, requireRight } from './account/caller.ts';
-import { countRun, limitRate } from './account/rate-limit.ts';
+import { turnOf } from './account/heavy-work.ts';
+import { countRun, limitRate, limitRefused } from './account/rate-limit.ts';
 import { observe } from './api/observe.ts';
 import { ENDPOINTS } from './api/openapi/endpoints.ts';
 import { allowOrigins } from './api/origins.ts';
 import { chatCoreOf } from './cursor/chat.ts';
 import { dropBody } from './desk/read-text.ts';
 import type { Endpoint, EndpointAccess } from './endpoint.ts';
+import { noteDamage } from './health/damage.ts';
 import { logEvent } from './health/log.ts';
 import { metrics } from './health/metrics.ts';
+import { accountOf, conversationOf } from './objects.ts';
 import { isOpenAiPath, toOpenAiResponse } from './openai/errors.ts';
 import { servePage } from './page/serve.ts';
 import { unlessReset } from './reach.ts';
@@ -55,7 +59,13 @@ function serve(endpoint: Endpoint): void {
     c.set('operation', endpoint.id);
     if (endpoint.needs) requireRight(c, endpoint.needs);
     if (endpoint.rate === 'run') await countRun(c);
-    return await endpoint.handle(c, async (request) => await app.fetch(request, c.env));
+    const { signal } = c.req.raw;
+    using turn = endpoint.isHeavy ? await turnOf(c.var.caller.sub, signal) : null;
+    if (turn) c.set('turn', turn);
+    return await endpoint.handle(
+      c,
+      async (request) => await app.fetch(request, c.env, c.executionCtx),
+    );
   });
 }
 
@@ -74,7 +84,8 @@ app.notFound(async (c) => {
 
 app.onError(async (thrown, c) => {
   await dropBody(c.req.raw);
-  const error = unlessReset(thrown);
+  // A server of one's own has no other internal errors than files that cannot be opened.
+  const error = counted(c, unlessReset(thrown, c.env.PUBLIC_NETWORK !== undefined));
   const { status, body } = toWireError(error);
   const { code } = body.error;
   const isGone = c.req.raw.signal.aborted; // The client has left: errors of the aborted request are not faults.
@@ -82,9 +93,37 @@ app.onError(async (thrown, c) => {
   if (!isGone) metrics.errors.add({ place: 'request', code });
   if (code === 'INTERNAL' && !isGone)
     logEvent('request_failed', { trace, operation, account: caller?.sub, error });
+  if (code === 'DAMAGED') noteDamage({ trace, operation, ...damagedFor(c, error) });
   const headers = headersOf(error, status);
   return failedCall(c.req.raw, error, headers) ?? toResponse(c, error, headers);
 });
+
+/** The conversation that a path names, by its own id or by that of a response. */
+const CONVERSATION_IN = /\b(?:conv|chat)_([\w-]+)/;
+
+/** Names the file: the runtime does not always. What fails before the caller is known is its account's. */
+function damagedFor({ env, req, var: known }: Context<AppContext>, { cause: error }: Error) {
+  const { account, caller }: Partial<AppContext['Variables']> = known;
+  const [, uuid] = CONVERSATION_IN.exec(req.path) ?? [];
+  const conversation = uuid && newConversationId(uuid);
+  const named =
+    conversation && caller
+      ? conversationOf(env, { conversationId: conversation })
+      : account && accountOf(env, account);
+  const { durableObjectId: object = named ? String(named.id) : undefined } = Object(error);
+  return { account, conversation, object, error };
+}
+
+/** A refusal for want of a valid token counts against the address of its sender, and may be one too many. */
+function counted(c: Context<AppContext>, error: Error): Error {
+  if (!(error instanceof DrawbridgeError && error.code === 'UNAUTHENTICATED')) return error;
+  try {
+    limitRefused(c);
+    return error;
+  } catch (tooMany) {
+    return tooMany instanceof DrawbridgeError ? tooMany : error;
+  }
+}
 
 function toResponse(
   { req, var: { trace } }: Context<AppContext>,

@@ -141,6 +141,8 @@ interface OperationFields {
   readonly description?: string;
   /** `run` if the operation begins a run. It then counts against both limits, of runs and of requests. */
   readonly rate?: 'run';
+  /** Whether an account does only one such operation at a time (account/heavy-work.ts). */
+  readonly isHeavy?: true;
   readonly params?: Readonly<Record<string, PathParameter>>;
   readonly query?: EndpointQuery;
   readonly headers?: readonly Header[];

@@ -7,6 +7,7 @@ import type { Env } from './env.ts';
 export { Account } from './account/object.ts';
 export { Conversation } from './conversation/object.ts';
 export { Directory } from './directory/object.ts';
+export { RunsInProgress } from './runs/object.ts';
 export { Tunnel } from './tunnel/object.ts';
 
 export default {

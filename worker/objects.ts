@@ -3,6 +3,7 @@ import type { Env } from './env.ts';
 import type { AccountPort } from './ports/account.ts';
 import type { Caller, ConversationPort } from './ports/conversation.ts';
 import type { DirectoryPort } from './ports/directory.ts';
+import type { RunsPort } from './ports/runs.ts';
 import type { TunnelPort } from './ports/tunnel.ts';
 
 export function conversationOf(
@@ -31,4 +32,9 @@ export function directoryOf({
   DIRECTORY,
 }: Pick<Env, 'DIRECTORY'>): DurableObjectStub<DirectoryPort> {
   return DIRECTORY.get(DIRECTORY.idFromName('directory'));
+}
+
+/** The runs in progress of an own server; undefined on Cloudflare. */
+export function runsOf({ RUNS }: Pick<Env, 'RUNS'>): DurableObjectStub<RunsPort> | undefined {
+  return RUNS?.get(RUNS.idFromName('runs'));
 }

@@ -1,6 +1,8 @@
 /** Imports the secrets of AUTH_SECRET, checks what they signed, and makes the UNAUTHENTICATED error. */
 import { errors, type JWTPayload, type JWTVerifyOptions, jwtVerify } from 'jose';
 import { DrawbridgeError } from '../shared/errors.ts';
+import { decodeBase64Url } from '../shared/text/base64url.ts';
+import { parseJson } from '../shared/text/json.ts';
 import { decodeSecrets, TOKEN_ISSUER } from '../shared/wire/tokens.ts';
 
 /** The first key signs. Any of them verifies. */
@@ -43,6 +45,16 @@ export async function verifySigned(
     const [next, ...last] = others;
     if (!next || !(error instanceof errors.JWSSignatureVerificationFailed)) throw error;
     return await verifySigned([next, ...last], token, options);
+  }
+}
+
+/** The header (0) or the claims (1) of a JWT, which nothing has verified yet. Undefined for what is no JWT. */
+export function unverified(token: string, part: 0 | 1): unknown {
+  try {
+    const bytes = decodeBase64Url(token.split('.')[part] ?? '');
+    return parseJson(new TextDecoder().decode(bytes));
+  } catch {
+    return undefined;
   }
 }
 

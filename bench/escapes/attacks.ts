@@ -2,6 +2,7 @@
 
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { makeRepositoryAtOnce, writeThrough } from './file-tools.ts';
 import { isWrittenBehindLinks, LINKED, LINKS } from './linked-writes.ts';
 import { startListedServers } from './listed-servers.ts';
 import { startLoopbackServer } from './loopback-server.ts';
@@ -63,7 +64,13 @@ export const PERSONAL_FILES = [
   'instances/programs/program/key/dist/cli/main.js',
   'instances/programs/packages/key/node_modules/@vscode/ripgrep-linux-x64/bin/rg',
   'outside/notes.txt',
+  'kit/.env',
+  'kit/notes.txt',
+  'kit/lib/.env',
 ] as const;
+
+/** A folder of `PATH` beside the home folder, whose neighbours are the person's. */
+export const ON_PATH = 'kit/bin';
 
 /** Exchanges two names in one step: renameat2(2) with RENAME_EXCHANGE, which no shell has. */
 const EXCHANGE = `
@@ -153,6 +160,14 @@ export const RACES: readonly Attack[] = [
       `echo ${MARK} > x/y/.vscode/made; echo ${MARK} > x/y/made; ${provoke(index)}`,
   },
   {
+    name: 'the folder that a file tool writes to and an undo restores',
+    files: { 'a/b/notes.txt': '' },
+    prepare: 'mkdir -p c; ln -s "$HOME/../outside" c/b; ln -s "$HOME" d',
+    swapper: `${EXCHANGE} while (1) { swap("a/b", "c/b"); swap("a", "d"); }`,
+    attempt: (index) => `rm -f a/b/made; ${provoke(index)}`,
+    after: (folder) => writeThrough(folder, MARK),
+  },
+  {
     name: 'everything, in a storm of forks that wake each other',
     files: PROJECT,
     prepare: 'mkdir -p c/b; touch c/b/.env',
@@ -229,6 +244,19 @@ export const PLAIN: readonly Attack[] = [
         `mkdir -p y/objects y/refs x; ${OWNED} > y/config; echo ../y > x/commondir; echo ref: refs/heads/a > x/HEAD`,
       ][index % 6] ?? '',
     after: runPersonsGit,
+  },
+  {
+    name: 'to have the person’s git run what file tools write at once',
+    attempt: (index) => ['true', 'mkdir -p sub/x/objects', 'mkdir -p sub/x/refs'][index % 3] ?? '',
+    after: (folder) =>
+      makeRepositoryAtOnce(folder, `echo ${MARK} > ${join(folder, '../../outside/ran')}; false`),
+  },
+  {
+    name: 'to read through the package caches, and leave links in them',
+    attempt: (index) =>
+      'for d in $(env | sed -n "s/^[A-Za-z_]*=\\(\\/[^:]*\\)$/\\1/p") /var/cache/drawbridge; do [ -w "$d" ] || continue; ' +
+      `cat "$d"/l*/id_ed25519 "$d"/l*; ln -sfn "$HOME/.ssh" "$d/l${index}"; ln -sfn "$HOME/../instances/own/auth-secret" "$d/m${index}"; ` +
+      `cat "$d"/m*; echo ${MARK} > "$d/l${index}/made"; done`,
   },
   {
     name: 'to move what .cursorignore closes away from its rule',

@@ -1,7 +1,7 @@
 /** Writes the results of the rounds as text. Pure. */
 import { median, percentile } from '../statistics.ts';
-import { FAULTS, type RoundResult } from './round.ts';
-import { SCENARIOS } from './scenarios.ts';
+import { FAULTS, type RoundResult, SLOW_MS } from './round.ts';
+import { ACTS, SCENARIOS } from './scenarios.ts';
 
 const HIT_NAMES = {
   stream: 'a live stream',
@@ -9,10 +9,15 @@ const HIT_NAMES = {
   approval: 'a waiting approval',
   tree: 'running subagents',
   idle: 'nothing (idle)',
+  fork: 'a fork',
+  deletion: 'a fork, then deleted',
+  export: 'an export',
+  agent: 'an unwatched agent',
+  undo: 'an undo',
 } as const;
 
 export function formatReport(results: readonly RoundResult[]): string {
-  const rows = SCENARIOS.map((hit) => {
+  const rows = [...SCENARIOS, ...ACTS].map((hit) => {
     const those = results.filter((result) => result.hit === hit);
     return `${HIT_NAMES[hit].padEnd(20)}${String(those.length).padStart(5)}   ${formatTimes(those)}`;
   });
@@ -24,6 +29,7 @@ export function formatReport(results: readonly RoundResult[]): string {
     const those = results.filter(({ targets }) => targets.join(' and ') === name);
     return `${name.padEnd(20)}${String(those.length).padStart(5)}   ${formatTimes(those)}`;
   });
+  const slow = results.filter(({ tookMs }) => tookMs > SLOW_MS);
   return [
     'kills of              n   kill to next event (ms): median, p95, max',
     ...processes,
@@ -33,6 +39,7 @@ export function formatReport(results: readonly RoundResult[]): string {
     `${'all'.padEnd(20)}${String(results.length).padStart(5)}   ${formatTimes(results)}`,
     '',
     ...faults,
+    `${`slow (${SLOW_MS / 1000} s)`.padEnd(20)}${String(slow.length).padStart(5)}   no fault by itself`,
     '',
   ].join('\n');
 }

@@ -9,6 +9,13 @@ export const SCENARIOS = ['stream', 'call', 'approval', 'tree', 'idle'] as const
 const Scenario = z.enum(SCENARIOS);
 export type Scenario = z.infer<typeof Scenario>;
 
+/**
+ * `fork`: sent again until it is there. `deletion`: of an account whose fork the kill has cut. `export`: read again
+ * until it is whole. `agent`: in the background, with a webhook, and no reader. `undo`: of a command that made a file.
+ */
+export const ACTS = ['fork', 'deletion', 'export', 'agent', 'undo'] as const;
+export type Act = (typeof ACTS)[number];
+
 /** The file of a command: each of its runs appends a line. `leaf` is that of a subagent. */
 export function traceFileOf(round: number, leaf?: number): string {
   return leaf === undefined ? `round-${round}.txt` : `round-${round}-${leaf}.txt`;

@@ -4,6 +4,7 @@ import { takesPath } from '../../shared/tools/definition.ts';
 import type { ToolCall, ToolResult } from '../../shared/wire/tunnel.ts';
 import type { Checkpoints } from '../checkpoints/checkpoints.ts';
 import { ToolFailure } from '../failure.ts';
+import { maskInValue } from '../secrets/filter.ts';
 import {
   type BridgeTool,
   type Places,
@@ -11,6 +12,7 @@ import {
   type ToolFactsHere,
   toErrorResult,
 } from '../tools/executor.ts';
+import { closedToGit } from '../workspace/closed-to-git.ts';
 import type { Access, Place, Workspace } from '../workspace/workspace.ts';
 import type { Judge, Judgement } from './judge.ts';
 import { denied } from './refusals.ts';
@@ -32,6 +34,8 @@ export interface AdmittedCall extends ReadCall, Pick<ToolCall, CarriedOn> {
   readonly hooked: Verdict | undefined;
   /** Whether these rules of the owner's, added to the others, would let the call run without a question. */
   readonly wouldRunBy: (rules: readonly Rule[]) => Promise<boolean>;
+  /** The absolute paths whose deletion needs no question as long as an undo can take it back. */
+  readonly restores: ReadonlySet<string>;
   /** The tool's facts as the owner's rules see them, where a server claims other ones. */
   readonly counts: Pick<ToolFactsHere, 'effect' | 'idempotent'>;
 }
@@ -59,6 +63,7 @@ export async function admit(
   try {
     const tool = findMeant(call, gate);
     const read = tool.read(call.arguments, call.conversationId);
+    if (tool.definition.effect !== 'read') assertUnmasked(read.args);
     return await judged({ call, tool, read, hooked }, gate);
   } catch (error) {
     return refusedFor(error);
@@ -89,6 +94,16 @@ export async function admitAgain(
       : tool.read(call.arguments, call.conversationId);
     return await judged({ call, tool, read, hooked }, gate);
   }
+}
+
+/** A model that writes back what it read would put the mask in the place of the secret. */
+export function assertUnmasked(content: unknown): void {
+  const mask = maskInValue(content);
+  if (mask === undefined) return;
+  throw new ToolFailure(
+    'MASKED_SECRET',
+    `The call has ${mask} where a secret was hidden from you, and would lose the secret. Leave its line out of what you write: change the lines around it by str_replace, or ask the person.`,
+  );
 }
 
 /** The tool that the call means. An offered tool must still have the definition that the model was given. */
@@ -127,13 +142,18 @@ async function judged(
   );
   const { args, subjects } = read;
   const [folder] = resolved;
-  const canRestore = (path: string) =>
-    checkpoints !== undefined &&
-    folder !== undefined &&
-    !(folder instanceof ToolFailure) &&
-    checkpoints.canRestore(workspace.root, resolvePath(folder.path, path));
+  const restores = new Set<string>();
+  const canRestore = (path: string) => {
+    if (!checkpoints || !folder || folder instanceof ToolFailure) return false;
+    const deleted = resolvePath(folder.path, path);
+    const isRestored = checkpoints.canRestore(workspace.root, deleted);
+    if (isRestored) restores.add(deleted);
+    return isRestored;
+  };
+  const from = folder === undefined || folder instanceof ToolFailure ? workspace.root : folder.path;
+  const closed = closedToGit(workspace, from);
   const about = { mode, limits, approvalReason, conversationId };
-  const judgedCall = { definition, args, subjects, canRestore, ...about };
+  const judgedCall = { definition, args, subjects, canRestore, closed, ...about };
   const names = takesPath(definition) ? realNames : [];
   const byRules = await judge(judgedCall, names);
   const verdict = hooked ? { ...byRules, ...strictestOf([byRules, hooked]) } : byRules;
@@ -147,7 +167,7 @@ async function judged(
   const shown = visibility ? within.showing(visibility.mayShow) : within;
   const lanes = definition.document.type === 'file_edit' ? places.map(({ path }) => path) : [];
   const ids = { callId, conversationId, isPrivate, grantee };
-  const known = { ...ids, tool, places, lanes, verdict, hooked, wouldRunBy };
+  const known = { ...ids, tool, places, lanes, verdict, hooked, wouldRunBy, restores };
   return {
     state: 'admitted',
     call: { ...read, ...known, workspace: shown, counts: { effect, idempotent } },

@@ -82,9 +82,9 @@ export class DeviceAsker implements Asker {
     }
     const { question } = waiting.open;
     const { nonce, proposal } = question;
-    if (answer.nonce !== nonce) return this.#refuse(answer, OTHER_QUESTION);
+    if (answer.nonce !== nonce) return this.#refuse(answer, REFUSALS.otherQuestion);
     if (answer.content !== undefined && !takesContent(proposal)) {
-      return this.#refuse(answer, TAKES_NO_CONTENT);
+      return this.#refuse(answer, REFUSALS.takesNoContent);
     }
     if (answer.decision === 'once' && proposal.kind === 'elicitation') {
       const form = readForm(proposal.fields, answer.content ?? '{}');
@@ -92,10 +92,12 @@ export class DeviceAsker implements Asker {
     }
     // An unreadable file of keys enrols no device. The command that enrols devices reports what is wrong with the file.
     const keys = await this.#options.keys().catch(() => []);
-    if (!(await verifyApproval(answer, question, keys))) {
-      return this.#refuse(answer, NOT_SIGNED);
-    }
     const device = keys.find(({ deviceId }) => deviceId === answer.signature?.deviceId);
+    if (!(await verifyApproval(answer, question, keys))) {
+      const { signature } = answer;
+      const why = device ? 'otherSignature' : signature ? 'notEnrolled' : 'notSigned';
+      return this.#refuse(answer, REFUSALS[why]);
+    }
     const problem = this.#problemOfDevice(device) ?? problemOfReach(answer, waiting.open, device);
     if (problem !== undefined) return this.#refuse(answer, problem);
     if (this.#waiting.get(answer.callId) !== waiting) return 'not_pending';
@@ -110,7 +112,7 @@ export class DeviceAsker implements Asker {
   /** A rejection without a device counts from anybody. */
   #problemOfDevice(device: EnrolledDevice | undefined): string | undefined {
     const isRefused = this.#options.needsPasskey && device && !device.passkey && !isHere(device);
-    return isRefused ? ONLY_PASSKEYS : undefined;
+    return isRefused ? REFUSALS.onlyPasskeys : undefined;
   }
 
   /** Waits until the question is answered here, or the signal withdraws it. */
@@ -152,9 +154,11 @@ function problemOfReach(
   device: EnrolledDevice | undefined,
 ): string | undefined {
   if (decision === 'reject' || scope === undefined) return undefined;
-  if (!lasting || pattern === undefined || content !== undefined) return COUNTS_ONCE;
-  if (device?.passkey) return ONE_CALL;
-  if (scope === 'always' && !isHere(device) && !lasting.always) return ONLY_HERE;
+  if (!lasting || pattern === undefined || content !== undefined) {
+    return REFUSALS.countsOnce;
+  }
+  if (device?.passkey) return REFUSALS.oneCall;
+  if (scope === 'always' && !isHere(device) && !lasting.always) return REFUSALS.onlyHere;
   return problemOfPattern(question.proposal, pattern);
 }
 
@@ -163,18 +167,25 @@ function isHere(device: EnrolledDevice | undefined): boolean {
   return device !== undefined && device.enrolledAt === undefined;
 }
 
-const ONLY_PASSKEYS =
-  'The owner counts other devices only by passkeys: `drawbridge config set devicesNeedPasskey false` at the machine changes that.';
-const COUNTS_ONCE = 'A yes to this question counts for its call alone.';
-const ONLY_HERE =
-  'Only the machine of the bridge may allow this from now on. Its owner lets devices do so by `drawbridge config set devicesMayAllowAlways true`.';
-const ONE_CALL =
-  'A passkey allows one call at a time: its page comes from a server that could show another pattern.';
-const NOT_SIGNED =
-  'The answer is not signed by a device that is enrolled at this bridge, or its signature is for another question. `drawbridge devices` at its machine enrols one.';
-const TAKES_NO_CONTENT =
-  'Only a change to a file or the question of a server takes content: allow this call as it is, or reject it.';
-const OTHER_QUESTION = 'Another question has replaced the one that was answered.';
+/** Why an answer does not count, and what to do about this very reason. A form and a pattern have sentences of their own. */
+export const REFUSALS = {
+  onlyPasskeys:
+    'The owner counts other devices only by passkeys: `drawbridge config set devicesNeedPasskey false` at the machine changes that.',
+  countsOnce: 'A yes to this question counts for its call alone.',
+  onlyHere:
+    'Only the machine of the bridge may allow this from now on. Its owner lets devices do so by `drawbridge config set devicesMayAllowAlways true`.',
+  oneCall:
+    'A passkey allows one call at a time: its page comes from a server that could show another pattern.',
+  notSigned: 'A yes must be signed by a device that is enrolled at this bridge.',
+  notEnrolled:
+    'This device is not enrolled at this bridge. For a terminal, `drawbridge devices show` there prints its key, and ' +
+    '`drawbridge devices enrol KEY` at the machine of the bridge takes it; for a browser, run `drawbridge open` there.',
+  otherSignature:
+    'The device is enrolled, but has signed something else than this question: answer it again as it is shown now.',
+  takesNoContent:
+    'Only a change to a file or the question of a server takes content: allow this call as it is, or reject it.',
+  otherQuestion: 'Another question has replaced the one that was answered.',
+} as const;
 
 function toAnswered(
   {

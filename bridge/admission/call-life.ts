@@ -24,12 +24,13 @@ import {
 import type { ReadLedger } from '../tools/ledger.ts';
 import { type FileContent, readContentIfAny } from '../workspace/files.ts';
 import type { Place } from '../workspace/workspace.ts';
-import { type AdmittedCall, admit, admitAgain, type Gate } from './admit.ts';
+import { type AdmittedCall, admit, admitAgain, assertUnmasked, type Gate } from './admit.ts';
 import type { Asking } from './asking.ts';
 import { type CallBook, JournalUnwritable } from './book.ts';
 import { patternOf, rulesOf } from './lasting.ts';
 import { isAskable, isSame } from './proposal.ts';
 import {
+  DELETES_OTHERS,
   notAllowed,
   PATH_CHANGED,
   TOO_LARGE,
@@ -37,6 +38,7 @@ import {
   unasked,
   unwritable,
 } from './refusals.ts';
+import { shownProposal } from './shown-proposal.ts';
 import type { Verdict } from './verdict.ts';
 
 export interface Desk extends Gate {
@@ -228,7 +230,7 @@ export class CallLife {
         pattern !== undefined &&
         (await now.wouldRunBy(rulesOf(proposal, pattern, new Date())));
       const { decision, content, ...said } = await asking.ask({
-        subject: { callId, conversationId, proposal },
+        subject: { callId, conversationId, proposal: shownProposal(proposal) },
         reason: isChanged ? `${CHANGED} ${reason}` : reason,
         edited,
         pattern: lasts ? pattern : undefined,
@@ -318,7 +320,7 @@ export class CallLife {
 
   /** Does the work of a call so that it can be undone, and at no time with an undo. */
   async #kept(
-    { workspace: { root }, tool, counts, callId, conversationId }: AdmittedCall,
+    { workspace: { root }, tool, counts, callId, conversationId, verdict, restores }: AdmittedCall,
     { isAlone }: Proposed,
     work: () => Promise<ToolResult>,
   ): Promise<ToolResult> {
@@ -328,7 +330,12 @@ export class CallLife {
     const isCommand = counts.effect === 'execute' || tool.definition.origin !== undefined;
     if (!isCommand) return await checkpoints.during(root, work);
     const changer = { root, callId, conversationId };
-    const command = () => checkpoints.command(changer, work);
+    // A parallel command may have put another file there since the verdict, which this look has just read.
+    const mayBegin = () =>
+      verdict.decision !== 'allow' ||
+      [...restores].every((path) => checkpoints.canRestore(root, path));
+    const begin = async () => (mayBegin() ? await work() : DELETES_OTHERS);
+    const command = () => checkpoints.command(changer, begin);
     const { value, lost, isCut } = await checkpoints.during(root, command);
     const notes = [...(lost.length > 0 ? [lostNote(lost)] : []), ...(isCut ? [CUT] : [])];
     return notes.length === 0 ? value : { ...value, data: [value.data, ...notes].join('\n') };
@@ -387,6 +394,7 @@ function forOthers(tool: BridgeTool | undefined): BridgeTool | undefined {
 
 /** What the person wants instead. Without `edited` only a bug brings content this far. */
 async function amended({ edited }: Proposed, content: string): Promise<Proposed> {
+  assertUnmasked(content);
   if (edited) return await edited.amend(content);
   throw new Error('A call that is no change to a file was answered with content.');
 }

@@ -1,7 +1,9 @@
 /** Decides about a command line. */
 import { hostWords } from '../../shared/tools/registries.ts';
 import type { Permission } from '../../shared/tools/run-terminal-cmd.ts';
+import type { ClosedToGit } from '../workspace/closed-to-git.ts';
 import { type Command, type CommandLine, parseCommandLine } from './command-line.ts';
+import { revealsIn } from './committed-content.ts';
 import { fedCommands } from './fed.ts';
 import { deletedBy, lossOf, namesLoss } from './losses.ts';
 import { judgeHosts } from './network-verdict.ts';
@@ -36,11 +38,13 @@ export interface CommandSurroundings {
   readonly alias?: string;
   /** Whether undo could bring back what the command deletes at a path, which stands in its line. */
   readonly canRestore?: ((path: string) => boolean) | undefined;
+  readonly closed?: ClosedToGit | undefined;
 }
 
 /**
  * Judges each command of a line on its own; the strictest verdict counts. A command that shows that it destroys work
- * asks, unless undo could take it back or a rule of the owner names it. Rules that forbid or ask apply to every
+ * asks, unless undo could take it back or a rule of the owner names it. One that shows committed content of closed files
+ * asks, unless a rule of the owner allows it. Rules that forbid or ask apply to every
  * reading of a command. The owner's `allow` applies only to a plain line as written: an owner who allowed `npm test*`
  * did not mean `npm test > ~/.profile`. It never replaces the question about the permission `all`, because a person
  * grants `all` for one call, not for a pattern.
@@ -56,8 +60,10 @@ export function judgeCommand(
   const isRead = strictRulesFor(book, tool).length > 0;
   const fed = fedCommands(line);
   const restorable = restorableIn(line, surroundings);
+  const reveals = surroundings.closed && revealsIn(text, line, surroundings.closed);
   const subjects = line.commands.map((command) => ({
     ...subjectOf(command, line.isPlain, surroundings),
+    reveal: reveals?.get(command),
     isFed: fed.has(command),
     ...(restorable.has(command) && { loss: undefined }),
   }));
@@ -106,13 +112,15 @@ interface CommandSubject extends Subject {
   readonly isComplete: boolean;
   /** What the command may destroy. */
   readonly loss: string | undefined;
+  /** What it may print. */
+  readonly reveal: string | undefined;
 }
 
 function subjectOf(
   command: Command,
   canBeAllowed: boolean,
   { isConfined, alias }: CommandSurroundings,
-): CommandSubject {
+): Omit<CommandSubject, 'reveal'> {
   const { text } = command;
   const readings = readingsOf(command);
   const loss = alias === undefined ? lossOf(readings, { isConfined }) : undefined;
@@ -139,6 +147,7 @@ function verdictsOn(
   const isMeant = owners?.decision === 'allow' && namesLoss(owners.pattern);
   return [
     ...(subject.loss === undefined || isMeant ? [] : [ask(subject.loss)]),
+    ...(subject.reveal === undefined || owners?.decision === 'allow' ? [] : [ask(subject.reveal)]),
     ...verdictsOf({ owners: canDecide ? owners : undefined, workspaces }, builtIn),
   ];
 }

@@ -268,7 +268,7 @@ async function readAllRules({
 }
 
 const DISTRUSTED =
-  'The editor says that you do not trust this workspace, so every call asks until you trust it there.';
+  'An editor said that you do not trust this workspace, so every call asks until you trust it in an editor that you have confirmed, or by `drawbridge ide trust`.';
 
 /** The model reads this too, so it leaves out the path and content of our state. The log has them. */
 const UNREADABLE_RULES =

@@ -3,7 +3,13 @@
  * change; the answer makes rules of them, which hold for nothing but what the question showed.
  */
 import { COMMAND_LIMITS } from '../../shared/limits.ts';
-import { splitPattern } from '../../shared/text/hosts.ts';
+import {
+  isLiteral,
+  literalPattern,
+  literalStart,
+  matchesWildcard,
+  splitPattern,
+} from '../../shared/text/wildcard.ts';
 import { findTool } from '../../shared/tools/catalogue.ts';
 import { editFile } from '../../shared/tools/edit-file.ts';
 import { editNotebook } from '../../shared/tools/edit-notebook.ts';
@@ -20,7 +26,6 @@ import { NETWORK } from './rule-names.ts';
 import type { Rule } from './rules.ts';
 import { RULE_LIMITS } from './shell/limits.ts';
 import { allowsPage } from './web.ts';
-import { isLiteral, literalPattern, literalStart, matchesWildcard } from './wildcard.ts';
 import { withoutBounds } from './wrappers.ts';
 
 /**

@@ -2,9 +2,10 @@
  * Finds commands that delete or discard work, as far as the line shows it. Such a command asks a person wherever it
  * runs; what a program does by itself stays unseen, so this prevents nothing.
  */
+
+import { literalStart } from '../../shared/text/wildcard.ts';
 import { type Command, parseCommandLine } from './command-line.ts';
 import { type Readings, readingsOf } from './readings.ts';
-import { literalStart } from './wildcard.ts';
 
 /** What the command may destroy, in one sentence for the person. Undefined where the line shows nothing of that kind. */
 export function lossOf(readings: Readings, { isConfined }: { readonly isConfined: boolean }) {
@@ -100,7 +101,11 @@ function discardsFiles(args: readonly string[]): boolean {
  * Whether an option is there: one of the letters, or one of the long names. Git takes the beginning of a long name for
  * it, and some options begin like another (`--force-with-lease`).
  */
-function has(args: readonly string[], letters: string, ...names: readonly string[]): boolean {
+export function has(
+  args: readonly string[],
+  letters: string,
+  ...names: readonly string[]
+): boolean {
   return optionsOf(args).some((option) => {
     if (!option.startsWith('--')) return [...letters].some((letter) => option.includes(letter));
     return (
@@ -110,7 +115,11 @@ function has(args: readonly string[], letters: string, ...names: readonly string
 }
 
 /** The same for an option that makes a command harmless: the name is whole. */
-function isExactly(args: readonly string[], letter: string, ...names: readonly string[]): boolean {
+export function isExactly(
+  args: readonly string[],
+  letter: string,
+  ...names: readonly string[]
+): boolean {
   // Not behind a letter that may take the rest as its value.
   const short = new RegExp(`^-[dfiqxXW]*${letter}`);
   return optionsOf(args).some(
@@ -124,7 +133,8 @@ function optionsOf(args: readonly string[]): readonly string[] {
   return before.filter((arg) => /^-./.test(arg)).map((arg) => arg.replace(/=.*/s, ''));
 }
 
-function operandsOf(args: readonly string[]): readonly string[] {
+/** All arguments that are no options. The value of an option counts, too. */
+export function operandsOf(args: readonly string[]): readonly string[] {
   return args.filter((arg) => !/^-./.test(arg));
 }
 

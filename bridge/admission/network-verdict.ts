@@ -3,16 +3,15 @@ import {
   type HostPort,
   hostText,
   isAddress,
-  splitPattern,
   USUAL_PORTS,
   WHOLE_NETWORK,
 } from '../../shared/text/hosts.ts';
+import { matchesWildcard, splitPattern } from '../../shared/text/wildcard.ts';
 import { hostWords, isRegistry } from '../../shared/tools/registries.ts';
 import { NETWORK } from './rule-names.ts';
 import { type DecidingRules, ownersRuleOf, type Rulebook, verdictsOf } from './rulebook.ts';
 import type { Rule } from './rules.ts';
 import { allow, ask, deny, strictestOf, type Verdict } from './verdict.ts';
-import { matchesWildcard } from './wildcard.ts';
 
 interface NetworkSurroundings {
   readonly isConfined: boolean;

@@ -1,9 +1,10 @@
 /** Decides about tools that the owner's servers offer. Pure. */
+
+import { matchesWildcard } from '../../shared/text/wildcard.ts';
 import type { ToolFactsHere } from '../tools/executor.ts';
 import { isFor } from './rule-names.ts';
 import { findDecidingRules, pathSubject, type Rulebook, verdictsOf } from './rulebook.ts';
 import { ask, strictestOf, type Verdict } from './verdict.ts';
-import { matchesWildcard } from './wildcard.ts';
 
 /** Asks a person, whatever the server claims about its tool, unless the owner's rules allow this very definition. */
 export function judgeOffer(tool: ToolFactsHere, book: Rulebook): Verdict {

@@ -47,8 +47,9 @@ export interface JudgedCall
   readonly args: Metadata;
   /** Paths, a command line, or what the tool wants of the web. */
   readonly subjects: readonly string[];
-  /** See {@link CommandSurroundings}. */
+  /** See {@link CommandSurroundings}, both. */
   readonly canRestore?: CommandSurroundings['canRestore'];
+  readonly closed?: CommandSurroundings['closed'];
 }
 
 /** The verdict on a call. It does not depend on the edge's own judgement. */
@@ -67,7 +68,7 @@ export function judgeCall(call: JudgedCall, policy: Policy): Verdict {
 
 /** The verdict on the call's work alone, without the request's demands. */
 function judgeWork(
-  { definition: tool, args, subjects, canRestore }: JudgedCall,
+  { definition: tool, args, subjects, canRestore, closed }: JudgedCall,
   policy: Policy,
 ): Verdict {
   if (tool.origin) return judgeOffer(tool, policy);
@@ -85,6 +86,7 @@ function judgeWork(
       tools.map((each) =>
         judgeCommand({ tool: each, command, permissions, hosts }, policy, {
           ...policy,
+          closed,
           canRestore: wishes.is_background ? undefined : canRestore,
         }),
       ),

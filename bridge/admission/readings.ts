@@ -29,12 +29,12 @@ export type Readings = readonly string[] | undefined;
  * after an option counts as the option's value, and also as an operand: a rule may apply too often, never too seldom.
  */
 export function readingsOf(command: Command): Readings {
-  return collect((found) => found.addCommand(command, 0));
+  return textsOf((found) => found.addCommand(command, 0));
 }
 
 /** A whole line as one text, with each command as its words or as its last reading. For rules that span commands. */
 export function lineReadingsOf({ parts }: CommandLine): Readings {
-  return collect((found) => {
+  return textsOf((found) => {
     const texts = parts.map((part) => (typeof part === 'string' ? [part] : namesOf(part)));
     found.add(texts.map(([asWritten]) => asWritten).join(''));
     found.add(texts.map((names) => names.at(-1)).join(''));
@@ -45,11 +45,33 @@ function namesOf(command: Command): readonly string[] {
   return [command.words.join(' '), ...(readingsOf(command) ?? [])];
 }
 
-function collect(find: (found: ReadTexts) => void): Readings {
+/** A program that a command runs, itself or through others. */
+export interface RunProgram {
+  /** Without its folder. */
+  readonly name: string;
+  readonly args: readonly string[];
+  /** The words in front of it: of a wrapper (`env -C lib`), of which some can name a folder. */
+  readonly before: readonly string[];
+}
+
+/**
+ * The programs that a command runs, in the order of the line, each with all of its words. An expansion stays as it is
+ * written, unless it stands where the program's name does. Undefined for a command that is too tangled to read.
+ */
+export function programsOf(command: Command): readonly RunProgram[] | undefined {
+  return collect((found) => found.addCommand(command, 0))?.programs;
+}
+
+function textsOf(find: (found: ReadTexts) => void): Readings {
+  const found = collect(find);
+  return found && [...found.texts];
+}
+
+function collect(find: (found: ReadTexts) => void): ReadTexts | undefined {
   const found = new ReadTexts();
   try {
     find(found);
-    return [...found.texts];
+    return found;
   } catch (error) {
     if (error instanceof TooManyReadings) return undefined;
     throw error;
@@ -60,6 +82,7 @@ class TooManyReadings extends Error {}
 
 class ReadTexts {
   readonly texts = new Set<string>();
+  readonly programs: RunProgram[] = [];
   #chars = 0;
 
   add(text: string): void {
@@ -70,17 +93,28 @@ class ReadTexts {
   }
 
   addCommand({ words, certainWords, inputs }: Command, depth: number): void {
-    this.#addWords(words, inputs, depth);
-    if (certainWords.join(' ') !== words.join(' ')) this.#addWords(certainWords, inputs, depth);
+    this.#addWords(words, { inputs, depth, isMeant: true });
+    if (certainWords.join(' ') === words.join(' ')) return;
+    this.#addWords(certainWords, { inputs, depth, isMeant: words[0] !== certainWords[0] });
   }
 
-  #addWords(words: readonly string[], inputs: readonly string[], depth: number): void {
+  /** `isMeant` as long as the programs count, too. */
+  #addWords(
+    words: readonly string[],
+    { inputs, depth, isMeant }: { inputs: readonly string[]; depth: number; isMeant: boolean },
+  ): void {
     const starts = findOperands(words, 0, 0);
     // The loop over a set also visits entries added meanwhile: a wrapper may run another wrapper.
     for (const start of starts) {
       const name = baseName(words[start] ?? '');
       const behind = start + 1;
+      if (isMeant) {
+        this.programs.push({ name, args: words.slice(behind), before: words.slice(0, start) });
+      }
       this.add(words.slice(start).join(' '));
+      // Each command of git is also a program of its own.
+      if (name.startsWith('git-'))
+        this.add(['git', name.slice(4), ...words.slice(behind)].join(' '));
       for (const rest of new Set([behind, ...findOperands(words, behind, 0)])) {
         this.add([name, ...words.slice(rest)].join(' '));
       }

@@ -20,6 +20,12 @@ export const PATH_CHANGED = failure(
   'The path of this call led to another place when the person was asked, so it was not run: make the call again.',
 );
 
+/** The next call of the same command is judged anew, and asks. */
+export const DELETES_OTHERS = failure(
+  'STALE',
+  'A file that this command deletes was changed just before it began, and undo could not bring it back, so it was not run: make the call again.',
+);
+
 export function denied(reason: string): ToolResult {
   return failure('DENIED', `Not allowed on this machine: ${reason}`);
 }

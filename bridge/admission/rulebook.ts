@@ -1,8 +1,9 @@
 /** Finds the rules that decide about a path or a command. */
+
+import { matchesWildcard } from '../../shared/text/wildcard.ts';
 import { isFor, type NamedTool } from './rule-names.ts';
 import type { Rule } from './rules.ts';
 import { type Verdict, verdictBy } from './verdict.ts';
-import { matchesWildcard } from './wildcard.ts';
 
 export interface Rulebook {
   /** The machine owner's rules. The last rule that matches decides, and overrides the built-in verdict. */

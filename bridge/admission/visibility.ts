@@ -4,6 +4,7 @@
  */
 
 import { nameInLine } from '../../shared/text/plain-sight.ts';
+import { literalStart } from '../../shared/text/wildcard.ts';
 import type { ToolFacts } from '../../shared/tools/definition.ts';
 import {
   type DecidingRules,
@@ -14,7 +15,6 @@ import {
 } from './rulebook.ts';
 import type { Rule } from './rules.ts';
 import { RULE_LIMITS } from './shell/limits.ts';
-import { literalStart } from './wildcard.ts';
 
 export interface Visibility {
   /** Whether a call may show the path; `name` is relative to the workspace. */

@@ -1,4 +1,6 @@
 /** Decides which web pages the bridge may read, and which searches it may make. */
+
+import { matchesWildcard } from '../../shared/text/wildcard.ts';
 import { webFetch } from '../../shared/tools/web-fetch.ts';
 import { webSearch } from '../../shared/tools/web-search.ts';
 import { canonicalPattern, canonicalUrl, readingsOf } from '../web/canonical.ts';
@@ -13,7 +15,6 @@ import {
 } from './rulebook.ts';
 import type { Rule } from './rules.ts';
 import { allow, ask, deny, strictestOf, type Verdict } from './verdict.ts';
-import { matchesWildcard } from './wildcard.ts';
 
 /** Whether a site, a host with its port, may be read without a question where no rule is about it. */
 export type IsSiteAllowed = (site: string) => boolean;

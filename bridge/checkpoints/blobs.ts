@@ -24,9 +24,12 @@ export class BlobStore {
   /** Bytes by hash, the one unused for longest first. */
   readonly #sizes = new Map<string, number>();
   #bytes = 0;
+  /** Until when contents stay whatever comes later, by hash. */
+  readonly #promised = new Map<string, number>();
+  #promisedBytes = 0;
 
-  /** Throws the system's error where the folder cannot be made or listed. */
-  constructor(folder: string) {
+  /** `promised` has contents that go last, with until when they stay. Throws the system's error where the folder cannot be made or listed. */
+  constructor(folder: string, promised: ReadonlyMap<string, number> = new Map()) {
     makePrivateFolder(folder);
     this.#folder = folder;
     const found = readdirSync(folder).flatMap((name) => {
@@ -37,6 +40,7 @@ export class BlobStore {
     });
     found.sort((a, b) => a.mtimeMs - b.mtimeMs);
     for (const { name, size } of found) this.#note(name, size);
+    for (const [hash, untilMs] of promised) this.#promise(hash, untilMs);
     this.#shrink();
   }
 
@@ -68,6 +72,36 @@ export class BlobStore {
   /** Whether the content seems to be stored. Does not look at it. */
   has(hash: string): boolean {
     return this.#sizes.has(hash);
+  }
+
+  /**
+   * Keeps these contents until then, whatever comes later. False where one is not stored, or where so much is kept that
+   * no room would be left for what changes; then nothing is promised.
+   */
+  promise(hashes: readonly string[], untilMs: number): boolean {
+    const now = Date.now();
+    for (const [hash, endMs] of this.#promised) if (endMs < now) this.#release(hash);
+    const fresh = [...new Set(hashes)].filter((hash) => !this.#promised.has(hash));
+    const bytes = fresh.reduce((sum, hash) => sum + (this.#sizes.get(hash) ?? 0), 0);
+    if (!hashes.every((hash) => this.#sizes.has(hash))) return false;
+    if (bytes > 0 && this.#promisedBytes + bytes > CHECKPOINT_LIMITS.maxPromisedBytes) return false;
+    for (const hash of hashes) this.#promise(hash, untilMs);
+    return true;
+  }
+
+  isPromised(hash: string): boolean {
+    return this.#promised.has(hash);
+  }
+
+  #promise(hash: string, untilMs: number): void {
+    const size = this.#sizes.get(hash);
+    if (size === undefined) return;
+    if (!this.#promised.has(hash)) this.#promisedBytes += size;
+    this.#promised.set(hash, Math.max(untilMs, this.#promised.get(hash) ?? 0));
+  }
+
+  #release(hash: string): void {
+    if (this.#promised.delete(hash)) this.#promisedBytes -= this.#sizes.get(hash) ?? 0;
   }
 
   /** Counts a stored content as used now. */
@@ -122,11 +156,13 @@ export class BlobStore {
   #shrink(): void {
     const oldestMs = Date.now() - CHECKPOINT_LIMITS.maxAgeMs;
     for (const [hash, size] of this.#sizes) {
+      if ((this.#promised.get(hash) ?? 0) > Date.now()) continue;
       const path = join(this.#folder, hash);
       const isFull = this.#bytes > CHECKPOINT_LIMITS.maxStoreBytes;
       const stats = isFull ? undefined : lstatSync(path, { throwIfNoEntry: false });
       if (stats && stats.mtimeMs >= oldestMs) return;
       rmSync(path, { force: true });
+      this.#release(hash);
       this.#sizes.delete(hash);
       this.#bytes -= size;
     }

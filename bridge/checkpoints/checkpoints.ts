@@ -9,11 +9,14 @@ import { fromText, shownName } from '../sandbox/byte-path.ts';
 import type { KeepChange, KeptFile } from '../workspace/changes.ts';
 import type { Workspace } from '../workspace/workspace.ts';
 import { BlobStore } from './blobs.ts';
+import { mayBeForeign, tracesFor } from './foreign.ts';
 import {
   CheckpointHistory,
   type FileState,
+  type GoneFile,
   type HistoryEntry,
   type PathChange,
+  targetOf,
   UNREAD,
 } from './history.ts';
 import { CHECKPOINT_LIMITS } from './limits.ts';
@@ -47,8 +50,12 @@ export class Checkpoints {
     try {
       const folder = join(stateDir, 'checkpoints');
       makePrivateFolder(folder);
-      const contents = new BlobStore(join(folder, 'contents'));
-      return new Checkpoints(contents, new CheckpointHistory(join(folder, 'history.jsonl')));
+      const history = new CheckpointHistory(join(folder, 'history.jsonl'));
+      const promised = new Map<string, number>();
+      for (const { atMs, changes } of history.all)
+        for (const { before, isPromised } of changes)
+          if (before && isPromised) promised.set(before.hash, atMs + CHECKPOINT_LIMITS.maxAgeMs);
+      return new Checkpoints(new BlobStore(join(folder, 'contents'), promised), history);
     } catch (error) {
       logTrouble({ event: 'checkpoints_failed' }, 'Changes cannot be undone', error);
       return undefined;
@@ -90,7 +97,13 @@ export class Checkpoints {
   /** Begins to know the files of a folder, so that what commands change there can be undone. Returns at once. */
   watch(workspace: Workspace): void {
     const { root } = workspace;
-    if (this.#watches.has(root)) return;
+    const known = this.#watches.get(root);
+    if (known) {
+      // The one used last goes last: what a call was allowed by must be there when it begins.
+      this.#watches.delete(root);
+      this.#watches.set(root, known);
+      return;
+    }
     const watch = new FolderWatch({
       root,
       contents: this.contents,
@@ -118,14 +131,18 @@ export class Checkpoints {
     const watch = this.#watches.get(root);
     const running = this.#commands.get(root) ?? [];
     this.#commands.set(root, running);
-    const before = await this.#look(watch, CHECKPOINT_LIMITS.maxReadBefore, true);
+    const { maxReadBefore, maxReadAfter } = CHECKPOINT_LIMITS;
+    const before = await this.#look(watch, maxReadBefore, {
+      readsRest: true,
+      maker: running.at(-1)?.run,
+    });
     const other = running.at(-1);
-    if (other) this.#keepSeen(other, before);
+    if (other) this.#keepSeen(other, before, watch?.takeGone());
     running.push(own);
     const end = async () => {
-      const changes = await this.#look(watch, CHECKPOINT_LIMITS.maxReadAfter);
+      const changes = await this.#look(watch, maxReadAfter, { maker: own.run });
       running.splice(running.indexOf(own), 1);
-      return this.#keepSeen(own, changes);
+      return this.#keepSeen(own, changes, watch?.takeGone());
     };
     try {
       const value = await work();
@@ -142,43 +159,81 @@ export class Checkpoints {
   }
 
   /**
-   * Whether an undo could bring back all that a command deletes at this absolute path in the folder. Its files are
-   * looked at once more before the command.
+   * Whether an undo can bring back all that a command deletes at this absolute path in the folder. That lasts: the
+   * contents are kept before all others from now on, and the history keeps the change. False where that would leave no
+   * room for others. The files are looked at once more before the command.
    */
   canRestore(root: string, path: string): boolean {
     if (!path.startsWith(`${root}/`)) return false;
-    return this.#watches.get(root)?.keeps(fromText(path)) === true;
+    const hashes = this.#watches.get(root)?.contentsAt(fromText(path));
+    return hashes !== undefined && this.#promise(hashes);
   }
 
-  /** Whether the content can be stored, so that what replaces it can be undone. */
+  /** Whether the content is stored, and stays, so that what replaces it can be undone. */
   canKeep(bytes: Uint8Array | null): boolean {
-    return bytes !== null && this.contents.put(sha256(bytes), bytes);
+    if (bytes === null) return false;
+    const hash = sha256(bytes);
+    return this.contents.put(hash, bytes) && this.#promise([hash]);
   }
 
-  /** Keeps the changes of a call. With `undoes`, of an undo that takes these changes back. */
-  keeper(changer: Changer, undoes?: HistoryEntry['undoes']): KeepChange {
+  #promise(hashes: readonly string[]): boolean {
+    if (this.history.promised + hashes.length > CHECKPOINT_LIMITS.maxPromised) return false;
+    return this.contents.promise(hashes, Date.now() + CHECKPOINT_LIMITS.promisedMs);
+  }
+
+  /** Keeps the changes of a call. */
+  keeper(changer: Changer): KeepChange {
     return (changes) => {
       const kept = changes.map(({ path, before, after }) => ({
         path: fromText(relative(changer.root, path)),
         before: this.#stateOf(before),
         after: this.#stateOf(after),
       }));
-      const isWhole = kept.length > 1 ? ({ isWhole: true } as const) : {};
-      const settle = this.keep(changer, kept, { ...isWhole, ...(undoes && { undoes }) });
+      const settle = this.keep(changer, this.#withOrigins(changer.root, kept));
       return (isMade) => {
-        settle(isMade);
-        const watch = this.#watches.get(changer.root);
-        if (isMade) for (const { path, after } of kept) watch?.saw(path, after);
+        settle?.(isMade);
+        if (isMade) for (const { path, after } of kept) this.saw(changer, path, after);
       };
     };
   }
 
-  /** Notes changes whose contents are stored. Returns what settles them, and says whether they are noted. */
+  /** A file tool, or an undo, has just changed the path. */
+  saw({ root, run = currentCall().run }: Changer, path: string, after: FileState | null): void {
+    this.#watches.get(root)?.saw(path, after, run);
+  }
+
+  /** What went from where no look reads since the last command. Takes a look, unless a command runs. */
+  async goneNow(root: string): Promise<readonly GoneFile[]> {
+    const watch = this.#watches.get(root);
+    const isRunning = (this.#commands.get(root)?.length ?? 0) > 0;
+    if (!isRunning) await this.#look(watch, CHECKPOINT_LIMITS.maxReadBefore, { readsRest: true });
+    return watch?.gone ?? [];
+  }
+
+  /** Names for each new content another path that had it before and still has it, as far as that is known. */
+  #withOrigins(root: string, changes: readonly PathChange[]): readonly PathChange[] {
+    const wanted = new Set(changes.flatMap(({ after }) => (after?.hash ? [after.hash] : [])));
+    const replaced = changes.filter(({ before, after }) => before?.hash !== after?.hash);
+    for (const { before } of replaced) wanted.delete(before?.hash ?? UNREAD);
+    const paths = new Set(replaced.map(({ path }) => path));
+    const origins = this.#watches.get(root)?.pathsOf(wanted, paths);
+    return changes.map((change) => {
+      const from = origins?.get(change.after?.hash ?? UNREAD);
+      return from === undefined ? change : { ...change, from };
+    });
+  }
+
+  /** Notes changes whose contents are stored. Returns what settles them; undefined where they cannot be noted. */
   keep(
     { root, conversationId, callId, run = currentCall().run }: Changer,
     changes: readonly PathChange[],
-    more: Pick<HistoryEntry, 'isWhole' | 'undoes'> = {},
-  ): (isMade: boolean) => boolean {
+    more: Pick<HistoryEntry, 'undoes' | 'gone'> = {},
+  ): ((isMade: boolean) => void) | undefined {
+    const isPromised = ({ before, after }: PathChange) =>
+      before !== null && before.hash !== after?.hash && this.contents.isPromised(before.hash);
+    const noted = changes.map((change) =>
+      isPromised(change) ? { ...change, isPromised: true as const } : change,
+    );
     const entry: HistoryEntry = {
       type: 'entry',
       id: randomUUID(),
@@ -187,21 +242,22 @@ export class Checkpoints {
       ...(run !== undefined && { response: run }),
       call: callId,
       root,
-      changes: [...changes],
+      changes: noted,
       ...more,
     };
     try {
       this.history.begin(entry);
+      const kept = noted.flatMap((change) =>
+        isPromised(change) ? (change.before?.hash ?? []) : [],
+      );
+      this.contents.promise(kept, entry.atMs + CHECKPOINT_LIMITS.maxAgeMs);
       this.#hasFailed = false;
     } catch (error) {
       if (!this.#hasFailed) logTrouble(FAILED, 'A change cannot be undone', error);
       this.#hasFailed = true;
-      return () => false;
+      return undefined;
     }
-    return (isMade) => {
-      this.history.settle(entry.id, isMade);
-      return true;
-    };
+    return (isMade) => this.history.settle(entry.id, isMade);
   }
 
   /** A look that fails finds nothing, and the next one finds more. */
@@ -218,21 +274,48 @@ export class Checkpoints {
   }
 
   /** Returns the names of the files that cannot be restored. */
-  #keepSeen(changer: Changer, changes: readonly SeenChange[]): readonly string[] {
-    if (changes.length === 0) return [];
+  #keepSeen(
+    changer: Changer,
+    changes: readonly SeenChange[],
+    gone: readonly GoneFile[] = [],
+  ): readonly string[] {
+    if (changes.length === 0 && gone.length === 0) return [];
     const stateOf = (file: SeenFile | null) =>
       file && { hash: file.hash ?? UNREAD, mode: file.mode };
-    const kept = changes.slice(0, CHECKPOINT_LIMITS.maxReadAfter).map(({ path, before, after }) => {
+    // What was there before comes first: it is all that may be lost.
+    const weightOf = ({ before }: SeenChange) =>
+      before === null ? 0 : this.contents.isPromised(before.hash ?? UNREAD) ? 2 : 1;
+    const ordered = [...changes].sort((a, b) => weightOf(b) - weightOf(a));
+    const promised = ordered.filter((change) => weightOf(change) === 2).length;
+    const most = Math.max(CHECKPOINT_LIMITS.maxReadAfter, promised);
+    const kept = ordered.slice(0, most).map(({ path, before, after, isForeign }) => {
       if (before?.hash) this.contents.use(before.hash);
-      return { path, before: stateOf(before), after: stateOf(after) };
+      const change = { path, before: stateOf(before), after: stateOf(after) };
+      return isForeign ? { ...change, isForeign } : change;
     });
-    const isKept = this.keep(changer, kept)(true);
+    const withOrigins = this.#withOrigins(changer.root, kept);
+    const own = { atMs: Date.now(), response: changer.run, changes: [...withOrigins] };
+    const traces = tracesFor(own, gone);
+    const contentOf = (hash: string) => this.contents.get(hash);
+    const marked = withOrigins.map((change): PathChange => {
+      if (traces === undefined || !mayBeForeign(change, traces, contentOf)) return change;
+      return { ...change, isForeign: true };
+    });
+    // What went is all known now, and in part later: a copy of this command is marked for good.
+    const noted = { gone: gone.slice(0, CHECKPOINT_LIMITS.maxGone) };
+    const settle = this.keep(changer, marked, noted);
+    settle?.(true);
     const isLost = ({ before, after }: SeenChange, at: number) =>
-      !isKept ||
+      settle === undefined ||
       at >= kept.length ||
       after?.hash === null ||
-      (before !== null && (before.hash === null || !this.contents.has(before.hash)));
-    return changes.filter(isLost).map(({ path }) => shownName(path));
+      (before === null && marked[at]?.isForeign) ||
+      (before !== null && (before.hash === null || !this.#has(before.hash)));
+    return ordered.filter(isLost).map(({ path }) => shownName(path));
+  }
+
+  #has(hash: string): boolean {
+    return targetOf({ hash }) !== undefined || this.contents.has(hash);
   }
 
   /** A content that was not read has no hash: no file is ever equal to it. */

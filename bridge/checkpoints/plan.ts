@@ -1,37 +1,59 @@
 /** Works out what an undo would do to each file. It reads no file and changes nothing. */
-import { type FileState, type HistoryEntry, UNREAD } from './history.ts';
+import { type FileState, type HistoryEntry, type PathChange, targetOf, UNREAD } from './history.ts';
 
 /** One change that is to be taken back, with its entry. */
-export interface Undone {
+export interface Undone extends PathChange {
   readonly entry: HistoryEntry;
-  readonly path: string;
-  readonly before: FileState | null;
-  readonly after: FileState | null;
 }
 
-/** A file as the disk has it now; `reason` where it cannot be looked at or must not be changed. */
+/** What the disk has at a path now. */
 export type Present =
   | { readonly state: 'there'; readonly file: FileState }
   | { readonly state: 'absent' }
-  | { readonly state: 'closed'; readonly reason: string };
+  /** Tools must not look at it, or not change it. */
+  | { readonly state: 'closed'; readonly reason: string }
+  /** Something else has the place: a folder, or at `by` (a path above, or this one) a file or a link. */
+  | { readonly state: 'taken'; readonly by: string; readonly reason: string };
 
 /** Why a file stays as it is. */
-export type RefusalCode = 'changed' | 'deleted' | 'made_again' | 'mode' | 'not_stored' | 'closed';
+export type RefusalCode =
+  | 'changed'
+  | 'deleted'
+  | 'made_again'
+  | 'mode'
+  | 'not_stored'
+  | 'closed'
+  | 'taken'
+  | 'only_copy'
+  | 'foreign'
+  | 'failed';
+
+interface KeptBecause {
+  readonly code: RefusalCode;
+  readonly reason: string;
+}
 
 export type FilePlan = {
   readonly path: string;
-  /** The changes that the plan takes back, the newest first. */
+  /** The changes that the plan is about, the newest first. All but those of a refusal are taken back. */
   readonly undone: readonly Undone[];
+  /** What must still be there; null for nothing, and for what was not looked at. */
+  readonly now: FileState | null;
 } & (
   | { readonly action: 'none' }
-  /** `now` is what must still be there; null for no file. `isMerged`: the person's later changes stay. */
   | {
       readonly action: 'restore';
-      readonly now: FileState | null;
       readonly target: FileState | null;
+      /** The person's later changes stay. */
       readonly isMerged: boolean;
+      /** Why older changes of the file stay. */
+      readonly left?: KeptBecause & { readonly undone: readonly Undone[] };
+      /** For a content that is put beside the path that had it. */
+      readonly of?: string;
+      /** For a content from where no look reads, which may have no other place. */
+      readonly isForeign?: true;
     }
-  | { readonly action: 'refuse'; readonly code: RefusalCode; readonly reason: string }
+  | ({ readonly action: 'refuse' } & KeptBecause)
 );
 
 /** What a plan asks about contents. All are by hash. */
@@ -45,74 +67,69 @@ export interface Contents {
   }) => Promise<string | null>;
 }
 
-/** `undone` has the changes of one path, the newest first. */
+/**
+ * `undone` has the changes of one path, the newest first. Where one cannot be taken back, the newer ones still are: what
+ * a command deleted of the person's comes back, although an earlier change of the same file stays.
+ */
 export async function planFile(
   path: string,
   undone: readonly Undone[],
   present: Present,
   contents: Contents,
 ): Promise<FilePlan> {
-  const refuse = (code: RefusalCode, reason = REASONS[code]): FilePlan => ({
-    path,
-    undone,
-    action: 'refuse',
-    code,
-    reason,
-  });
-  if (present.state === 'closed') return refuse('closed', present.reason);
   const now = present.state === 'there' ? present.file : null;
+  const refuse = (code: RefusalCode, reason = REASONS[code]): FilePlan => {
+    return { path, undone, now, action: 'refuse', code, reason };
+  };
+  if (present.state === 'closed' || present.state === 'taken')
+    return refuse(present.state, present.reason);
   let state = now;
   let isMerged = false;
-  for (const { before, after } of undone) {
-    if (before === null && after === null) continue; // An undo that found nothing to do.
-    if (before?.hash === UNREAD || after?.hash === UNREAD) return refuse('not_stored');
-    if (isSame(state, after)) {
-      state = before;
+  for (const [at, change] of undone.entries()) {
+    const next = await before(change, state, contents);
+    if (typeof next !== 'string') {
+      isMerged ||= next?.isMerged === true;
+      state = next && { hash: next.hash, mode: next.mode };
       continue;
     }
-    if (isSame(state, before)) continue; // The person has taken it back already.
-    if (state === null) return refuse('deleted');
-    if (after === null) return refuse('made_again');
-    if (before === null) return refuse('changed');
-    const isOtherMode = before.mode !== after.mode;
-    if (isOtherMode && state.mode !== after.mode) return refuse('mode');
-    const mode = isOtherMode ? before.mode : state.mode;
-    if (before.hash === after.hash || state.hash === before.hash) {
-      state = { hash: state.hash, mode };
-      continue;
-    }
-    if (state.hash === after.hash) {
-      state = { hash: before.hash, mode };
-      continue;
-    }
-    const versions = { base: after.hash, ours: state.hash, theirs: before.hash };
-    if (![versions.base, versions.theirs].every(contents.has)) return refuse('not_stored');
-    const hash = await contents.merge(versions);
-    if (hash === null) return refuse('changed');
-    isMerged = true;
-    state = { hash, mode };
+    if (isSame(state, now) || !(state === null || contents.has(state.hash))) return refuse(next);
+    const left = { code: next, reason: REASONS[next], undone: undone.slice(at) };
+    const taken = undone.slice(0, at);
+    return { path, undone: taken, now, action: 'restore', target: state, isMerged, left };
   }
-  if (isSame(state, now)) return { path, undone, action: 'none' };
+  if (isSame(state, now)) return { path, undone, now, action: 'none' };
   if (state !== null && !contents.has(state.hash)) return refuse('not_stored');
-  return { path, undone, action: 'restore', now, target: state, isMerged };
+  return { path, undone, now, action: 'restore', target: state, isMerged };
 }
 
-/** Refuses every file of an entry whose changes belong together, where one of them is refused. */
-export function keepWhole(plans: readonly FilePlan[]): readonly FilePlan[] {
-  const refused = new Map<string, FilePlan & { action: 'refuse' }>();
-  for (const plan of plans) {
-    if (plan.action !== 'refuse') continue;
-    for (const { entry } of plan.undone) if (entry.isWhole) refused.set(entry.id, plan);
-  }
-  const next = plans.map((plan): FilePlan => {
-    if (plan.action === 'refuse') return plan;
-    const cause = plan.undone.map(({ entry }) => refused.get(entry.id)).find((each) => each);
-    if (cause === undefined) return plan;
-    const { code, reason } = cause;
-    return { path: plan.path, undone: plan.undone, action: 'refuse', code, reason };
-  });
-  const isStable = next.every((plan, at) => plan === plans[at]);
-  return isStable ? plans : keepWhole(next);
+type Earlier = (FileState & { readonly isMerged?: true }) | null;
+
+/** The state without the change, or why there is none. */
+async function before(
+  { entry, before, after, isForeign }: Undone,
+  state: FileState | null,
+  contents: Contents,
+): Promise<Earlier | RefusalCode> {
+  if (before === null && after === null) return state; // An undo that found nothing to do.
+  if (before?.hash === UNREAD || after?.hash === UNREAD) return 'not_stored';
+  if (isForeign && before === null && state !== null && entry.undoes === undefined)
+    return 'foreign';
+  if (isSame(state, after)) return before;
+  if (isSame(state, before)) return state; // The person has taken it back already.
+  // Deleted since: what was there before the agent's change was not the person's to delete any more.
+  if (state === null) return entry.undoes === undefined ? before : 'deleted';
+  if (after === null) return 'made_again';
+  if (before === null) return 'changed';
+  const isOtherMode = before.mode !== after.mode;
+  if (isOtherMode && state.mode !== after.mode) return 'mode';
+  const mode = isOtherMode ? before.mode : state.mode;
+  if (before.hash === after.hash || state.hash === before.hash) return { hash: state.hash, mode };
+  if (state.hash === after.hash) return { hash: before.hash, mode };
+  if ([state, before, after].some((file) => targetOf(file) !== undefined)) return 'changed';
+  const versions = { base: after.hash, ours: state.hash, theirs: before.hash };
+  if (![versions.base, versions.theirs].every(contents.has)) return 'not_stored';
+  const hash = await contents.merge(versions);
+  return hash === null ? 'changed' : { hash, mode, isMerged: true };
 }
 
 export function isSame(one: FileState | null, other: FileState | null): boolean {
@@ -126,4 +143,8 @@ const REASONS: Readonly<Record<RefusalCode, string>> = {
   mode: 'its mode was changed since',
   not_stored: 'a content that it had is not stored',
   closed: 'it is closed to tools',
+  taken: 'something else has its place',
+  only_copy: 'it is the only copy of another file',
+  foreign: 'it may be the only copy of a file from where undo does not look',
+  failed: 'it could not be written',
 };

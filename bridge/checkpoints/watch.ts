@@ -20,20 +20,24 @@ import { Lanes } from '../lanes.ts';
 import { type BytePath, fromText, toPathLike, toText } from '../sandbox/byte-path.ts';
 import { type FolderStamp, isAsRead, stampedDevice, stampOf } from '../sandbox/folder-stamp.ts';
 import type { BlobStore } from './blobs.ts';
+import { type GoneFile, linkTo } from './history.ts';
 import { CHECKPOINT_LIMITS } from './limits.ts';
+import { type UnreadEntry, UnreadPlaces, type Version } from './unread-places.ts';
 
-/** A file as a look found it. */
+/** A file, or a link, as a look found it. */
 export interface SeenFile {
   readonly mode: number;
-  /** Null where the content is not kept. */
+  /** Null where the content is not kept. A link has that of {@link linkTo}. */
   readonly hash: string | null;
 }
 
-/** What became of a file between two looks; null for no file. */
+/** What became of a file or a link between two looks; null for neither. */
 export interface SeenChange {
   readonly path: BytePath;
   readonly before: SeenFile | null;
   readonly after: SeenFile | null;
+  /** The new file is older than the command, and comes from where no look sees it: it may have no other place. */
+  readonly isForeign?: true;
 }
 
 interface WatchedFile extends SeenFile {
@@ -42,22 +46,33 @@ interface WatchedFile extends SeenFile {
   readonly isSettled: boolean;
 }
 
-type Stamp = Pick<Stats, 'ino' | 'size' | 'mtimeMs' | 'ctimeMs' | 'mode'>;
+type Stamp = Pick<Stats, 'ino' | 'size' | 'mtimeMs' | 'ctimeMs' | 'birthtimeMs' | 'mode'>;
 
 /** What a folder has. */
 interface WatchedListing extends FolderStamp {
   readonly files: readonly BytePath[];
   /** Those that are looked into. */
   readonly folders: readonly BytePath[];
+  /** Those with packages, which are passed over. */
+  readonly packages: readonly BytePath[];
+  /** Whether it is passed over itself. */
+  readonly isCache: boolean;
 }
 
 /** One look: what it may read, and what it has found. */
 interface FolderLook {
   readonly readsRest: boolean;
+  /** The message whose command has run since the look before. */
+  readonly maker: string | undefined;
   left: number;
   /** What file tools changed meanwhile. */
   readonly touched: Set<BytePath>;
-  readonly changes: SeenChange[];
+  readonly changes: WatchedChange[];
+}
+
+interface WatchedChange extends SeenChange {
+  readonly before: WatchedFile | null;
+  readonly after: WatchedFile | null;
 }
 
 export interface WatchedFolder {
@@ -80,13 +95,20 @@ export class FolderWatch {
   readonly #files = new Map<BytePath, WatchedFile>();
   /** Those whose contents are still to be read. */
   readonly #unread = new Set<BytePath>();
+  /** Those that the next look reads, however many others have changed. */
+  readonly #first = new Set<BytePath>();
   /** The folders of the look before. */
   #listings = new Map<BytePath, WatchedListing>();
+  readonly #unreadPlaces = new UnreadPlaces();
   #look: FolderLook | null = null;
   readonly #lanes = new Lanes();
   #bytes = 0;
   #isFilling = false;
+  /** When the look before began. */
+  #lookedMs = 0;
   #isCut = false;
+  /** Whether the clock of the folder's file system is ours. */
+  #isLocal = false;
 
   constructor(folder: WatchedFolder) {
     this.#folder = folder;
@@ -100,58 +122,113 @@ export class FolderWatch {
 
   /**
    * What has changed since the look before. Reads at most so many files at once, and the others in the background. With
-   * `readsRest`, those count that are still to be read. The first look finds all files new.
+   * `readsRest`, those count that are still to be read. The first look finds all files new. `maker` is the message
+   * whose command has run since; default: none.
    */
-  async look(maxRead: number, readsRest = false): Promise<readonly SeenChange[]> {
+  async look(
+    maxRead: number,
+    { readsRest = false, maker }: { readsRest?: boolean; maker?: string | undefined } = {},
+  ): Promise<readonly SeenChange[]> {
     return await this.#lanes.run(['look'], async () => {
-      this.#look = { readsRest, left: maxRead, touched: new Set(), changes: [] };
+      this.#look = { readsRest, maker, left: maxRead, touched: new Set(), changes: [] };
+      const startMs = Date.now();
       try {
         return await this.#lookAt(this.#look);
       } finally {
+        this.#lookedMs = startMs;
         this.#look = null;
         void this.#fill();
       }
     });
   }
 
-  /** A file tool has just changed the file. */
-  saw(name: BytePath, after: { readonly hash: string } | null): void {
+  /** What went since it was taken the last time, of what no look reads. */
+  get gone(): readonly GoneFile[] {
+    const named = (gone: GoneFile) => ({ ...gone, path: gone.path.slice(this.#base.length + 1) });
+    return this.#unreadPlaces.gone.map(named);
+  }
+
+  takeGone(): readonly GoneFile[] {
+    const { gone } = this;
+    this.#unreadPlaces.forgetGone();
+    return gone;
+  }
+
+  /** A file tool of the message `maker` has just changed the file. */
+  saw(name: BytePath, after: { readonly hash: string } | null, maker?: string): void {
     const path = `${this.#base}/${name}`;
     this.#look?.touched.add(path);
     this.#forget(path);
     const stats = after === null ? undefined : statsOf(path);
-    if (after && stats?.isFile())
+    if (stats && this.#isPassedOver(path)) this.#unreadPlaces.made(path, stats, maker);
+    if (after && stats && isKeepable(stats))
       this.#note(path, { ...seen(stats, after.hash), isSettled: false });
   }
 
+  /** For each of these contents a path that has it, as the last look knows it, and is none of the others. */
+  pathsOf(
+    hashes: ReadonlySet<string>,
+    others: ReadonlySet<BytePath>,
+  ): ReadonlyMap<string, BytePath> {
+    const found = new Map<string, BytePath>();
+    if (hashes.size === 0) return found;
+    for (const [path, { hash }] of this.#files) {
+      if (hash === null || !hashes.has(hash) || found.has(hash)) continue;
+      const name = path.slice(this.#base.length + 1);
+      if (!others.has(name)) found.set(hash, name);
+    }
+    return found;
+  }
+
   /**
-   * Whether the contents of all files at this place, or below it, are kept as they are now. Stores those that changed
-   * since the look before, which are few. False for a place with links or with many files. Nothing at the place is
-   * nothing to keep.
+   * The contents of all files at this place, or below it, which are kept as they are now. Stores those that changed
+   * since the look before, which are few; the next look reads them first. Undefined for a place with links, with many
+   * files or with one that no look would miss. Nothing at the place is nothing to keep.
    */
-  keeps(path: BytePath): boolean {
+  contentsAt(path: BytePath): readonly string[] | undefined {
+    if (this.#isPassedOver(path)) return undefined;
     const places = [path];
+    const hashes: string[] = [];
     let left = CHECKPOINT_LIMITS.maxReadBefore / 2;
     for (const place of places) {
       const stats = statsOf(place);
       if (stats?.isFile()) {
-        if (this.#isKept(place, stats)) continue;
-        left -= 1;
-        if (left < 0 || this.#read(place, stats).hash === null) return false;
+        const kept = this.#keptAt(place, stats);
+        if (this.#isCut && !this.#files.has(place)) return undefined;
+        if (kept === undefined) {
+          this.#first.add(place);
+          left -= 1;
+        }
+        const hash = kept ?? (left < 0 ? null : this.#read(place, stats).hash);
+        if (hash === null) return undefined;
+        hashes.push(hash);
       } else if (stats) {
         const inside = stats.isDirectory() ? readAll(place) : undefined;
-        if (inside === undefined) return false;
+        if (inside === undefined) return undefined;
         places.push(...inside);
-        if (places.length > CHECKPOINT_LIMITS.maxReadAfter) return false;
+        if (places.length > CHECKPOINT_LIMITS.maxReadAfter) return undefined;
       }
     }
-    return true;
+    return hashes;
   }
 
-  #isKept(path: BytePath, stats: Stats): boolean {
+  /** Whether a folder above the place is one that no look reads. */
+  #isPassedOver(path: BytePath): boolean {
+    const names = path
+      .slice(this.#base.length + 1)
+      .split('/')
+      .slice(0, -1);
+    return names.some((_, at) => {
+      const folder = `${this.#base}/${names.slice(0, at + 1).join('/')}`;
+      return statsOf(folder)?.isDirectory() === true && readAll(folder) === undefined;
+    });
+  }
+
+  #keptAt(path: BytePath, stats: Stats): string | undefined {
     const known = this.#files.get(path);
-    if (known === undefined || known.hash === null || !known.isSettled) return false;
-    return isSame(known.stamp, stats) && this.#folder.contents.has(known.hash);
+    if (known === undefined || known.hash === null || !known.isSettled) return undefined;
+    const isStored = isSame(known.stamp, stats) && this.#folder.contents.has(known.hash);
+    return isStored ? known.hash : undefined;
   }
 
   /** The nearest to the root come first. */
@@ -159,32 +236,166 @@ export class FolderWatch {
     let device: number | undefined;
     const listings = new Map<BytePath, WatchedListing>();
     const found = new Set<BytePath>();
+    const caches: BytePath[] = [];
+    const packages: BytePath[] = [];
     const turns = new Turns();
     const folders = [this.#base];
     this.#isCut = false;
-    for (const folder of folders) {
+    let left: readonly BytePath[] = [];
+    for (const [at, folder] of folders.entries()) {
       const listing = this.#list(folder);
       if (listing === undefined) continue;
       if (folder === this.#base) device = stampedDevice(folder);
       if (listing.dev === device) listings.set(folder, listing);
+      if (listing.isCache) {
+        caches.push(folder);
+        continue;
+      }
+      packages.push(...listing.packages);
       for (const path of listing.folders) folders.push(path);
       for (const path of listing.files) {
         const stats = found.size < CHECKPOINT_LIMITS.maxWatched ? statsOf(path) : undefined;
-        if (!stats?.isFile()) continue;
+        if (!stats || !isKeepable(stats)) continue;
         found.add(path);
         if (this.#compare(path, stats, look) && turns.isDue) await turns.take();
       }
       this.#isCut = found.size >= CHECKPOINT_LIMITS.maxWatched;
-      if (this.#isCut) break;
+      if (this.#isCut) {
+        left = folders.slice(at);
+        break;
+      }
       if (turns.isDue) await turns.take();
     }
-    this.#listings = listings;
-    for (const [path, known] of this.#isCut ? [] : this.#files) {
+    this.#isLocal = device !== undefined;
+    this.#first.clear();
+    for (const [path, known] of this.#files) {
       if (found.has(path) || look.touched.has(path)) continue;
+      // One that this look did not come to is gone only if it is not there.
+      if (this.#isCut && statsOf(path) !== undefined) continue;
       this.#forget(path);
       this.#change(look, path, known, null);
     }
-    return look.changes;
+    const changes = this.#withMoved(this.#withForeign(look));
+    const unread = await this.#unreadIn({ caches, left, packages, found, listings, device, turns });
+    this.#listings = listings;
+    this.#unreadPlaces.update(unread, look.maker, this.#whereverIn(unread));
+    return changes;
+  }
+
+  /** What lies where nothing is read, the nearest first: in caches, in folders of packages, and in what is left. */
+  async #unreadIn(places: {
+    readonly caches: readonly BytePath[];
+    readonly left: readonly BytePath[];
+    readonly packages: readonly BytePath[];
+    readonly found: ReadonlySet<BytePath>;
+    readonly listings: Map<BytePath, WatchedListing>;
+    readonly device: number | undefined;
+    readonly turns: Turns;
+  }): Promise<ReadonlyMap<BytePath, UnreadEntry>> {
+    const { caches, left, packages, found, listings, device, turns } = places;
+    const unread = new Map<BytePath, UnreadEntry>();
+    const tops = new Set([...caches, ...packages]);
+    const note = (path: BytePath, isTop: boolean) => {
+      const stats = found.has(path) ? undefined : statsOf(path);
+      if (!stats || !(stats.isDirectory() || isKeepable(stats))) return;
+      const { ino, birthtimeMs, mtimeMs, size } = stats;
+      const isFolder = stats.isDirectory();
+      unread.set(path, { ino, birthtimeMs, mtimeMs, size, isFolder, isTop });
+    };
+    for (const top of tops) note(top, true);
+    const others = [...caches, ...left].map((folder) => ({ folder, isPackage: false }));
+    const folders = [...others, ...packages.map((folder) => ({ folder, isPackage: true }))];
+    for (const { folder, isPackage } of folders) {
+      const listing = this.#list(folder);
+      if (listing === undefined) continue;
+      if (listing.dev === device) listings.set(folder, listing);
+      // Packages are many, and rarely written in place.
+      const isAsBefore = isPackage && this.#listings.get(folder) === listing;
+      const inside = [...listing.folders, ...listing.packages];
+      for (const path of [...listing.files, ...inside]) {
+        if (unread.size >= CHECKPOINT_LIMITS.maxUnread) return unread;
+        const known = isAsBefore ? this.#unreadPlaces.at(path) : undefined;
+        if (known) unread.set(path, known);
+        else note(path, tops.has(folder));
+        if (turns.isDue) await turns.take();
+      }
+      for (const path of inside) folders.push({ folder: path, isPackage });
+    }
+    return unread;
+  }
+
+  /** What a look missed, as it stands at another place, or where the look did not come to. */
+  #whereverIn(unread: ReadonlyMap<BytePath, UnreadEntry>) {
+    const keyOf = (one: Pick<Stats, 'ino' | 'birthtimeMs'>) => `${one.ino} ${one.birthtimeMs}`;
+    let all: Map<string, Version> | undefined;
+    let folders: Set<string> | undefined;
+    return (path: BytePath, entry: UnreadEntry): Version | undefined => {
+      all ??= new Map(
+        [...[...this.#files.values()].map(({ stamp }) => stamp), ...unread.values()].map(
+          (one) => [keyOf(one), one] as const,
+        ),
+      );
+      folders ??= new Set([...this.#listings.values()].map(keyOf));
+      const isMoved = entry.isFolder && folders.has(keyOf(entry));
+      return isMoved ? entry : (all.get(keyOf(entry)) ?? statsOf(path));
+    };
+  }
+
+  /**
+   * A file that only moved has the content that it had: that is known where it was not read before, and not kept where
+   * it was closed before.
+   */
+  #withMoved(changes: readonly WatchedChange[]): readonly SeenChange[] {
+    const unread = changes.filter(({ before }) => before?.hash === null);
+    if (unread.length === 0) return changes;
+    const afters = new Map<number, WatchedFile>();
+    for (const { after } of changes) if (after) afters.set(after.stamp.ino, after);
+    /** The hash that both have, by what was there and what is. */
+    const hashes = new Map<WatchedFile, string | null>();
+    for (const { path, before } of unread) {
+      const after = before && afters.get(before.stamp.ino);
+      if (!before || !after || !isUnchanged(before.stamp, after.stamp)) continue;
+      const mayKeep = this.#folder.mayKeep(`${this.#folder.root}/${toText(path)}`);
+      for (const file of [before, after]) hashes.set(file, mayKeep ? after.hash : null);
+    }
+    const known = (file: WatchedFile | null) => {
+      const hash = file && hashes.get(file);
+      return file && hash !== undefined ? { ...file, hash } : file;
+    };
+    return changes.map((change) => {
+      return { ...change, before: known(change.before), after: known(change.after) };
+    });
+  }
+
+  /**
+   * Marks new files that were there before the command, at a place that no look reads, and leaves out those that only
+   * have come into view. What the message itself made there is its own. On local disks the
+   * birth time tells it, which our clock has set; elsewhere only a file that nobody has written since is known.
+   */
+  #withForeign({ changes, maker }: FolderLook): readonly WatchedChange[] {
+    const oldMs = this.#lookedMs - CHECKPOINT_LIMITS.settledMs;
+    const places = this.#unreadPlaces;
+    const isOld = ({ birthtimeMs, mtimeMs, ctimeMs }: Stamp) =>
+      this.#isLocal && birthtimeMs > 0
+        ? birthtimeMs < oldMs
+        : Math.max(birthtimeMs, mtimeMs) < oldMs && ctimeMs >= oldMs;
+    const isCandidate = ({ before, after }: WatchedChange) =>
+      after !== null && before?.stamp.ino !== after.stamp.ino;
+    if (!changes.some(isCandidate)) return changes;
+    const changed = new Set(changes.map(({ path }) => `${this.#base}/${path}`));
+    const watched = new Set(changes.map(({ before }) => before?.stamp.ino));
+    for (const [path, { stamp }] of this.#files) if (!changed.has(path)) watched.add(stamp.ino);
+    return changes.flatMap((change): WatchedChange[] => {
+      const { path, before, after } = change;
+      if (after === null || !isCandidate(change)) return [change];
+      const { stamp } = after;
+      if (before === null && places.has(`${this.#base}/${path}`, stamp)) return [];
+      // Written anew where it lay, in a place that has only now come into view.
+      const there = before === null ? places.at(`${this.#base}/${path}`) : undefined;
+      const known = places.find(stamp) ?? (there?.isFolder === false ? there : undefined);
+      const isOwn = known ? known.maker !== undefined && known.maker === maker : !isOld(stamp);
+      return isOwn || watched.has(stamp.ino) ? [change] : [{ ...change, isForeign: true }];
+    });
   }
 
   /** As before where its times show no change. Undefined for a folder that is not where its path says. */
@@ -198,7 +409,8 @@ export class FolderWatch {
   #compare(path: BytePath, stats: Stats, look: FolderLook): boolean {
     const known = this.#files.get(path);
     const isAsBefore = known?.isSettled && isSame(known.stamp, stats);
-    const isToRead = look.left > 0 && (!isAsBefore || (look.readsRest && this.#unread.has(path)));
+    const isDue = look.left > 0 || this.#first.has(path);
+    const isToRead = isDue && (!isAsBefore || (look.readsRest && this.#unread.has(path)));
     if ((isAsBefore && !isToRead) || look.touched.has(path)) return false;
     const next = isToRead ? this.#read(path, stats) : seen(stats, null);
     if (isToRead) this.#unread.delete(path);
@@ -212,8 +424,8 @@ export class FolderWatch {
   #change(
     { changes }: FolderLook,
     path: BytePath,
-    before: SeenFile | null,
-    after: SeenFile | null,
+    before: WatchedFile | null,
+    after: WatchedFile | null,
   ) {
     changes.push({ path: path.slice(this.#base.length + 1), before, after });
   }
@@ -240,6 +452,10 @@ export class FolderWatch {
 
   /** With the content as it is now, which is stored. Without it where the file may not be read, or is too large. */
   #read(path: BytePath, stats: Stamp): WatchedFile {
+    if (isLink(stats)) {
+      const target = this.#folder.mayKeep(toText(path)) ? readLink(path) : undefined;
+      return seen(stats, target === undefined ? null : linkTo(target).hash);
+    }
     const isKept =
       stats.size <= CHECKPOINT_LIMITS.maxFileBytes && this.#folder.mayKeep(toText(path));
     const file = isKept ? readHeld(path) : null;
@@ -269,10 +485,12 @@ function isChanged(before: WatchedFile | undefined, after: WatchedFile): boolean
   return areKnown ? before.hash !== after.hash : !isSame(before.stamp, after.stamp);
 }
 
-function seen({ ino, size, mtimeMs, ctimeMs, mode }: Stamp, hash: string | null): WatchedFile {
-  const stamp = { ino, size, mtimeMs, ctimeMs, mode };
+function seen(stats: Stamp, hash: string | null): WatchedFile {
+  const { ino, size, mtimeMs, ctimeMs, birthtimeMs, mode } = stats;
+  const stamp = { ino, size, mtimeMs, ctimeMs, birthtimeMs, mode };
   const isSettled = Date.now() - Math.max(ctimeMs, mtimeMs) > CHECKPOINT_LIMITS.settledMs;
-  return { stamp, mode: mode & PERMISSIONS, hash, isSettled };
+  // Systems differ in the mode of a link, which means nothing.
+  return { stamp, mode: isLink(stamp) ? PERMISSIONS : mode & PERMISSIONS, hash, isSettled };
 }
 
 function isSame(one: Stamp, other: Stamp): boolean {
@@ -285,19 +503,34 @@ function isSame(one: Stamp, other: Stamp): boolean {
   );
 }
 
+/** Whether a file, of whatever name, has the content that it had. */
+function isUnchanged(one: Stamp, other: Stamp): boolean {
+  return one.ino === other.ino && one.mtimeMs === other.mtimeMs && one.size === other.size;
+}
+
 const PERMISSIONS = 0o777;
 
-/** Undefined for a folder that is not at its path. Links are passed over. */
+function isKeepable(stats: Stats): boolean {
+  return stats.isFile() || stats.isSymbolicLink();
+}
+
+function isLink({ mode }: Stamp): boolean {
+  return (mode & constants.S_IFMT) === constants.S_IFLNK;
+}
+
+/** Undefined for a folder that is not at its path. Links are entries, and are never followed. */
 function readListing(folder: BytePath, base: BytePath): WatchedListing | undefined {
   return inHeld(folder, (held, stats) => {
     const stamp = stampOf(stats);
-    const entries = readdirSync(toPathLike(held), { withFileTypes: true, encoding: 'latin1' });
-    if (folder !== base && entries.some(({ name }) => MARKS.has(name)))
-      return { ...stamp, files: [], folders: [] };
+    const all = readdirSync(toPathLike(held), { withFileTypes: true, encoding: 'latin1' });
+    const isCache = folder !== base && all.some(({ name }) => MARKS.has(name));
+    const entries = isCache ? all.slice(0, CHECKPOINT_LIMITS.maxUnread) : all;
     const pathsOf = (found: typeof entries) => found.map(({ name }) => `${folder}/${name}`);
     const folders = entries.filter((entry) => entry.isDirectory() && !PASSED_OVER.has(entry.name));
-    const files = entries.filter((entry) => entry.isFile());
-    return { ...stamp, files: pathsOf(files), folders: pathsOf(folders) };
+    const packages = entries.filter((entry) => entry.isDirectory() && entry.name === PACKAGES);
+    const files = entries.filter((entry) => entry.isFile() || entry.isSymbolicLink());
+    const found = { files: pathsOf(files), folders: pathsOf(folders), packages: pathsOf(packages) };
+    return { ...stamp, ...found, isCache };
   });
 }
 
@@ -324,8 +557,9 @@ function statsOf(path: BytePath): Stats | undefined {
 
 const IF_ANY = { throwIfNoEntry: false } as const;
 
+const PACKAGES = 'node_modules';
 /** What programs can make again, or what is git's. */
-const PASSED_OVER: ReadonlySet<string> = new Set(['.git', '.hg', '.svn', '.jj', 'node_modules']);
+const PASSED_OVER: ReadonlySet<string> = new Set(['.git', '.hg', '.svn', '.jj', PACKAGES]);
 /** In a folder of a cache (bford.info/cachedir), and of a Python environment. */
 const MARKS: ReadonlySet<string> = new Set(['CACHEDIR.TAG', 'pyvenv.cfg']);
 
@@ -347,6 +581,14 @@ function inHeld<Found>(
     if (isSystemError(error, ...GONE)) return undefined;
     throw error;
   }
+}
+
+/** The target, as the system has it. Undefined for anything but a link at this place. */
+function readLink(path: BytePath): string | undefined {
+  const at = path.lastIndexOf('/');
+  return inHeld(path.slice(0, at), (folder) =>
+    readlinkSync(toPathLike(`${folder}/${path.slice(at + 1)}`), { encoding: 'latin1' }),
+  );
 }
 
 /** Null for anything but a regular file at this place. */
@@ -378,4 +620,15 @@ function isAt(descriptor: number, path: BytePath): boolean {
 }
 
 const IS_LINUX = process.platform === 'linux';
-const GONE = ['ENOENT', 'ENOTDIR', 'ELOOP', 'EACCES', 'EPERM', 'ENXIO', 'EIO', 'ESTALE', 'EMFILE'];
+const GONE = [
+  'ENOENT',
+  'ENOTDIR',
+  'EINVAL',
+  'ELOOP',
+  'EACCES',
+  'EPERM',
+  'ENXIO',
+  'EIO',
+  'ESTALE',
+  'EMFILE',
+];

@@ -5,6 +5,7 @@ import type { UndoReport } from '../../shared/wire/undo.ts';
 import { compute } from '../compute/compute.ts';
 import { ToolFailure } from '../failure.ts';
 import { shownName, toText } from '../sandbox/byte-path.ts';
+import { targetOf } from './history.ts';
 import { CHECKPOINT_LIMITS } from './limits.ts';
 import type { FilePlan } from './plan.ts';
 import type { Undo } from './undo.ts';
@@ -12,7 +13,11 @@ import type { Undo } from './undo.ts';
 export function reportOf({ plans, done, digest }: Undo): UndoReport {
   const made = done.map((path) => ({ path: toText(path), action: 'restore' as const }));
   const now = plans.map((plan) => ({ path: toText(plan.path), ...outcomeOf(plan) }));
-  return { digest, files: [...made, ...now].slice(0, CHECKPOINT_LIMITS.maxReported) };
+  const files = [...made, ...now];
+  // Where not all fit, those that a person must know of come first.
+  if (files.length > CHECKPOINT_LIMITS.maxReported)
+    files.sort((a, b) => Number('reason' in b) - Number('reason' in a));
+  return { digest, files: files.slice(0, CHECKPOINT_LIMITS.maxReported) };
 }
 
 type FileOutcome = Omit<UndoReport['files'][number], 'path'>;
@@ -25,24 +30,40 @@ function outcomeOf(plan: FilePlan): FileOutcome {
       return { action: 'keep', reason: plan.reason };
     case 'restore':
       if (plan.target === null) return { action: 'delete' };
-      if (plan.now === null) return { action: 'create' };
-      return { action: plan.isMerged ? 'merge' : 'restore' };
+      return {
+        action: plan.now === null ? 'create' : plan.isMerged ? 'merge' : 'restore',
+        ...(plan.left && { reason: `only in part, because ${plan.left.reason}` }),
+        ...(plan.of !== undefined && { reason: reasonOfAside(plan.of, plan.isForeign === true) }),
+      };
     default:
       return plan satisfies never;
   }
 }
 
+function reasonOfAside(of: string, isForeign: boolean): string {
+  const what = `it has what ${shownName(of)} was`;
+  return isForeign ? `${what}, maybe the only copy of a file from where undo does not look` : what;
+}
+
 /** For the model too, at its next turn: which files it no longer has as it left them. */
 export function sentenceOf({ plans, done: before }: Undo, isRedo: boolean): string {
   const named = (wanted: FilePlan['action']) => plans.filter(({ action }) => action === wanted);
-  const refused = named('refuse');
-  const changed = [...before.map((path) => ({ path })), ...named('restore')];
+  const isGone = (plan: FilePlan) =>
+    plan.action === 'refuse' && plan.code === 'not_stored' && plan.now === null;
+  const refused = named('refuse').filter((plan) => !isGone(plan));
+  const restored = named('restore');
+  const changed = [...before.map((path) => ({ path })), ...restored];
   const made = isRedo ? 'made changes again' : 'took back changes';
   const done = `At the user's request, Drawbridge ${made} in ${listed(changed.map(nameOf))}.`;
-  const left = refused.map((plan) => `${nameOf(plan)} (${outcomeOf(plan).reason})`);
+  const withReason = (plan: FilePlan) => `${nameOf(plan)} (${outcomeOf(plan).reason})`;
+  const about = (sentence: string, about: readonly FilePlan[]) =>
+    about.length > 0 ? [`${sentence}: ${listed(about.map(withReason))}.`] : [];
+  const explained = restored.filter((plan) => outcomeOf(plan).reason !== undefined);
   return [
     changed.length > 0 ? done : 'No file was changed.',
-    ...(left.length > 0 ? [`These stay as they are: ${listed(left)}.`] : []),
+    ...about('Of these', explained),
+    ...about('These stay as they are', refused),
+    ...about('These could not be brought back', plans.filter(isGone)),
   ].join(' ');
 }
 
@@ -85,7 +106,11 @@ async function changeOf(
   const isOtherMode = now !== null && target !== null && now.mode !== target.mode;
   const mode = isOtherMode ? [`mode ${octal(now.mode)} becomes ${octal(target.mode)}`] : [];
   if (now?.hash === target?.hash) return mode;
-  const [before, after] = [now, target].map((file) => (file ? contentOf(file.hash) : NO_CONTENT));
+  const [before, after] = [now, target].map((file) => {
+    if (file === null) return NO_CONTENT;
+    const link = targetOf(file);
+    return link === undefined ? contentOf(file.hash) : Buffer.from(`link to ${toText(link)}\n`);
+  });
   if (!before || !after) return mode;
   const request = { before, after, maxChars };
   try {

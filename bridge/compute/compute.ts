@@ -1,9 +1,15 @@
-/** The one entry to long computations: small ones run here at once, all others in a thread of their own. */
+/**
+ * The one entry to long computations: small ones run here at once, documents are read in a process of their own, all
+ * others run in a thread.
+ */
+
+import { DocumentProcess } from './document-process.ts';
 import { type InputOf, type OutputOf, TASKS, type TaskName } from './tasks.ts';
 import { ComputeThread } from './thread.ts';
 
-/** One thread for the process. It starts with the first task that needs it. */
+/** One of each for this process. They start with the first task that needs them. */
 const thread = new ComputeThread();
+const documents = new DocumentProcess();
 
 /**
  * Does a task. Rejects with the task's own {@link ToolFailure}, with a {@link ToolFailure} of code `TOO_COMPLEX` when
@@ -14,10 +20,12 @@ export async function compute<Name extends TaskName>(
   input: InputOf<Name>,
   signal: AbortSignal,
 ): Promise<OutputOf<Name>> {
-  const { run, isLight } = TASKS[name] as {
+  const { run, isLight, isDocument } = TASKS[name] as {
     readonly run: (input: InputOf<Name>) => OutputOf<Name> | Promise<OutputOf<Name>>;
     readonly isLight: (input: InputOf<Name>) => boolean;
+    readonly isDocument: (input: InputOf<Name>) => boolean;
   };
   signal.throwIfAborted();
-  return isLight(input) ? await run(input) : await thread.run(name, input, signal);
+  if (isLight(input)) return await run(input);
+  return await (isDocument(input) ? documents : thread).run(name, input, signal);
 }

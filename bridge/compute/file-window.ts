@@ -1,4 +1,4 @@
-/** A file's bytes as read_file shows them: some lines with their numbers. */
+/** A file's bytes as read_file shows them: some lines with their numbers, without secrets. */
 import { TOOL_LIMITS } from '../../shared/limits.ts';
 import { decode } from '../edits/encoding.ts';
 import { numberLine } from '../edits/line-numbers.ts';
@@ -7,6 +7,7 @@ import { ToolFailure } from '../failure.ts';
 import { isNotebook, readNotebook } from '../notebooks/notebook.ts';
 import { showNotebook } from '../notebooks/show.ts';
 import { cutLine } from '../result-lines.ts';
+import { maskSecrets } from '../secrets/filter.ts';
 import type { FileView, ShownLines } from './file-view.ts';
 import { isPdf, showPdf } from './pdf-text.ts';
 
@@ -22,7 +23,8 @@ export function showFile(asked: FileView): ShownLines | Promise<ShownLines> {
     );
   }
   const readable = toReadable(name, decoded.text);
-  const { text, range } = showLines(readable.text, view);
+  // As a whole: a part of a key shows no longer that it is one.
+  const { text, range } = showLines(maskSecrets(readable.text), view);
   const isUtf8 = decoded.kind === 'utf8';
   const encoding = isUtf8 ? '' : `\n(The file is not UTF-8, it is shown as ${decoded.encoding}.)`;
   return { text: text + readable.note + encoding, range };

@@ -1,4 +1,4 @@
-/** The messages to the thread and back. Both ends are this program, so no message comes from outside. */
+/** The messages to a thread or a process and back. Both ends are this program, so no message comes from outside. */
 import { ToolFailure } from '../failure.ts';
 import type { TaskName } from './tasks.ts';
 
@@ -14,7 +14,7 @@ export type TaskAnswer =
   /** Any other thrown error; for the log. */
   | { readonly state: 'broken'; readonly error: unknown };
 
-/** The answer for a thrown error. Needed because an error loses its class between two threads. */
+/** The answer for a thrown error. Needed because an error loses its class on the way. */
 export function failureOf(thrown: unknown): TaskAnswer {
   if (!(thrown instanceof ToolFailure)) return { state: 'broken', error: thrown };
   return { state: 'failed', code: thrown.code, message: thrown.message };

@@ -4,6 +4,7 @@ import { printable } from '../../shared/text/plain-sight.ts';
 import { ToolFailure } from '../failure.ts';
 import type { FileView, ShownLines } from './file-view.ts';
 import { PDF_LIMITS } from './limits.ts';
+import { tooLarge } from './too-complex.ts';
 
 /** Whether the file is a PDF, whatever its name. */
 export function isPdf(bytes: Uint8Array): boolean {
@@ -14,7 +15,7 @@ const MARK = Buffer.from('%PDF-');
 
 /**
  * The pages from `offset` on, as many as fit; the range counts pages. Failures: `PDF_LOCKED`, `PDF_BROKEN`,
- * `OFFSET_PAST_END`. Only for a thread that can be ended: a hostile file takes any time and memory.
+ * `OFFSET_PAST_END`. Only for a process that can be ended: a hostile file takes any time and memory.
  */
 export async function showPdf({
   name,
@@ -78,6 +79,8 @@ function pastEnd(name: string, pages: number, offset: number): ToolFailure {
 
 /** The library throws classes of its own, and plain errors for what it did not expect of a file. */
 function failureOf(name: string, cause: unknown): ToolFailure {
+  // The words of the engine where the system gives no more memory.
+  if (/\ballocation failed\b/i.test(String(cause))) return tooLarge(cause);
   const isLocked = cause instanceof Error && cause.name === 'PasswordException';
   return isLocked
     ? new ToolFailure('PDF_LOCKED', `${name} needs a password: ask the person for its text.`, {

@@ -1,13 +1,15 @@
-/** The thread's tasks. Each has a check for inputs so small that it runs faster here than in the thread. */
+/** The tasks. Each has a check for inputs so small that it runs faster here than elsewhere. */
 
 import { KIB } from '../../shared/units.ts';
 import { type Amendment, amendEdit } from '../edits/amend.ts';
 import { mergeThree } from '../edits/merge-three.ts';
 import { type Edit, type EditRequest, proposeEdit } from '../edits/propose.ts';
 import { transcode } from '../edits/transcode.ts';
+import { isNotebook } from '../notebooks/notebook.ts';
 import { pickPassages } from '../search/codebase/pick.ts';
 import { describeChange } from './change-text.ts';
 import { showFile } from './file-window.ts';
+import { readImageHeader } from './image.ts';
 import { formatLayout } from './layout.ts';
 import { markdownOfHtml } from './page-text.ts';
 import { isLightMatching, matchesAny } from './pattern.ts';
@@ -18,13 +20,25 @@ interface Task<Input, Output> {
   readonly run: (input: Input) => Output | Promise<Output>;
   /** Whether the task takes a few milliseconds at most with this input. */
   readonly isLight: (input: Input) => boolean;
+  /** Whether the input is a document: it can unpack to any size, so that it is read in a process of its own. */
+  readonly isDocument: (input: Input) => boolean;
 }
 
 /** By the name that goes to the thread. A new computation that grows with a call's input is one more row. */
 export const TASKS = {
-  proposeEdit: task(proposeEdit, isLightEdit),
+  proposeEdit: task(proposeEdit, isLightEdit, ({ edit }) => edit.kind === 'cell'),
   amendEdit: task(amendEdit, isLightAmendment),
-  showFile: task(showFile, ({ bytes }) => bytes.length <= LIGHT_BYTES && !isPdf(bytes)),
+  showFile: task(
+    showFile,
+    ({ name, bytes }) =>
+      bytes.length <= (isNotebook(name) ? LIGHT_NOTEBOOK_BYTES : LIGHT_BYTES) && !isPdf(bytes),
+    ({ name, bytes }) => isPdf(bytes) || isNotebook(name),
+  ),
+  readImage: task(
+    readImageHeader,
+    () => false,
+    () => true,
+  ),
   transcode: task(transcode, ({ bytes }) => bytes.length <= LIGHT_BYTES),
   describeChange: task(describeChange, ({ before, after }) => {
     const all = [before, after];
@@ -52,8 +66,9 @@ export type OutputOf<Name extends TaskName> = Awaited<ReturnType<(typeof TASKS)[
 function task<Input, Output>(
   run: (input: Input) => Output | Promise<Output>,
   isLight: (input: Input) => boolean,
+  isDocument: (input: Input) => boolean = () => false,
 ): Task<Input, Output> {
-  return { run, isLight };
+  return { run, isLight, isDocument };
 }
 
 /** Measured: linear work over this many bytes takes some 2 ms. */

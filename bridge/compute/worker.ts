@@ -1,4 +1,4 @@
-/** The thread's own program: answers one question after the other. */
+/** The program of a thread or a process of ours: answers one question after the other. */
 import { parentPort } from 'node:worker_threads';
 import { failureOf, type TaskAnswer, type TaskQuestion } from './messages.ts';
 import { TASKS } from './tasks.ts';
@@ -7,6 +7,12 @@ parentPort?.on('message', async (question: TaskQuestion) => {
   const answer = await answerTo(question);
   parentPort?.postMessage(answer, transferable(answer));
 });
+
+if (parentPort === null) {
+  process.on('message', async (question: TaskQuestion) => process.send?.(await answerTo(question)));
+  process.on('disconnect', () => process.exit());
+  process.send?.('ready');
+}
 
 // The reader of PDFs leaves promises alone that fail with a damaged file. Everything that a task awaits is in its answer.
 process.on('unhandledRejection', () => {});

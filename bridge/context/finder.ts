@@ -1,7 +1,8 @@
 /** Finds what belongs to one message: what it mentions, what the person looks at, and what others changed. */
 import { realpath } from 'node:fs/promises';
-import { isAbsolute } from 'node:path';
+import { isAbsolute, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { wayBelow } from '../../machine/below.ts';
 import { REQUEST_LIMITS } from '../../shared/limits.ts';
 import { type Findings, type MessageLook, NOTHING_FOUND } from '../../shared/wire/findings.ts';
 import type { MachineContext } from '../../shared/wire/tunnel.ts';
@@ -99,10 +100,13 @@ export class Finder {
     { signal, isOwners }: { readonly signal: AbortSignal; readonly isOwners: boolean },
   ): Promise<Findings> {
     const { conversationId, shown, worktree, isSteer, workspacePath, search, called } = message;
-    const mentions = [...(called ? [called] : []), ...message.mentions];
     const { workspace, worktreeOf, readPage, readShowable, skills } = this.#finding;
     const showable = await readShowable();
     const { mayName, mayVolunteer, mayRead, mayFetch } = showable;
+    const places = await Promise.all(
+      message.mentions.map((mention) => inWorkspace(mention, workspace.root)),
+    );
+    const mentions = [...(called ? [called] : []), ...places];
     const owner = worktree === true ? conversationId : worktree;
     const room = owner === undefined ? undefined : await worktreeOf(owner);
     const place = room?.workspace ?? workspace;
@@ -129,10 +133,8 @@ export class Finder {
         findClient(workspacePath, workspace.root),
         this.#finding.code && findCode(this.#finding.code, { search, workspace: unasked, signal }),
       ]);
-    const inClient = shown?.map((file) => ({
-      ...file,
-      path: client?.toReal(file.path) ?? file.path,
-    }));
+    const inClient =
+      shown && (await Promise.all(shown.map((file) => inWorkspace(file, workspace.root))));
     const [openFiles, touched] = await Promise.all([
       readShown(inClient ?? shownBy(room || !isOwners ? undefined : editor), {
         ...reading,
@@ -148,7 +150,7 @@ export class Finder {
       touched: touched.some.filter(isShowable),
       ...(unnamed > 0 && { unnamed }),
       ...(diagnostics && { diagnostics }),
-      ...(client && { client: client.place }),
+      ...client,
       ...(seen && { worktree: seen }),
       ...(passages && { passages }),
     };
@@ -169,15 +171,29 @@ export class Finder {
 
 const never = () => false;
 
+/** With the workspace's own spelling of an absolute path: a client may spell it through other links. */
+async function inWorkspace<Named extends { readonly path: string } | { readonly url: string }>(
+  named: Named,
+  root: string,
+): Promise<Named> {
+  if (!('path' in named) || !isAbsolute(named.path)) return named;
+  const { path } = named;
+  const way = await wayBelow(root, path);
+  return way === undefined ? named : { ...named, path: join(root, way) };
+}
+
 /** Undefined for a folder that does not exist, or is outside the workspace. */
-async function findClient(workspacePath: string | undefined, root: string) {
+async function findClient(
+  workspacePath: string | undefined,
+  root: string,
+): Promise<Pick<Findings, 'client' | 'clientFolder'> | undefined> {
   if (workspacePath === undefined || !isAbsolute(workspacePath)) return undefined;
   const real = await realpath(workspacePath).catch(() => undefined);
-  const place = real === root ? 'same' : real?.startsWith(`${root}/`) ? 'inside' : undefined;
-  const given = workspacePath.replace(/\/*$/, '/');
-  const toReal = (path: string) =>
-    path.startsWith(given) ? `${real}/${path.slice(given.length)}` : path;
-  return place && ({ place, toReal } as const);
+  if (real === undefined) return undefined;
+  const way = await wayBelow(root, real);
+  if (way === undefined) return undefined;
+  if (way === '.') return { client: 'same' };
+  return { client: 'inside', ...(isShowable(way) && { clientFolder: way }) };
 }
 
 function isShowable(name: string): boolean {

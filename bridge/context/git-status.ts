@@ -5,6 +5,7 @@ import { cutLines } from '../../shared/text/cut-lines.ts';
 import type { Confinement } from '../sandbox/launch/confinement.ts';
 import { SYSTEM_PATH } from '../sandbox/programs.ts';
 import type { Launch } from '../terminal/launch.ts';
+import { BoundedOutput } from '../terminal/output.ts';
 import { runCommand } from '../terminal/run-command.ts';
 import { STATUS_LIMITS } from './limits.ts';
 
@@ -145,10 +146,14 @@ async function outputOf(
   timeoutMs: number,
   signal: AbortSignal,
 ): Promise<string | null> {
-  const { end, output } = await runCommand(launch, { timeoutMs, onOutput: () => {}, signal });
+  const kept = new BoundedOutput(STATUS_LIMITS.maxGitBytes);
+  const { end } = await runCommand(launch, { timeoutMs, onOutput: () => {}, signal, kept });
   if (end.state === 'stopped' && end.reason === 'timeout') return null;
   if (end.state !== 'exited' || end.exitCode !== 0) throw new Error(`git: ${end.state}`);
-  return output;
+  const { text } = kept.read(0, kept.length);
+  // With a part left out, the end of one name would follow the beginning of another.
+  if (text.length !== kept.length) throw new Error('git: its status is too long');
+  return text;
 }
 
 async function runGit(root: string, args: readonly string[], signal: AbortSignal): Promise<string> {

@@ -40,7 +40,8 @@ export class Hooks {
 
   /**
    * Undefined where no hook has anything against the call. Only trusted hooks run, in the sandbox, all at once. Where one
-   * that was trusted is gone or changed, a call that changes something is asked about: it might have been forbidden.
+   * that was trusted is gone or changed, also while it ran, a call that changes something is asked about: it might have
+   * been forbidden.
    * Rejects only when the signal aborts.
    */
   async judge(
@@ -56,7 +57,9 @@ export class Hooks {
     const trusted = found.hooks.filter(({ isTrusted }) => isTrusted);
     const answers = await Promise.all(trusted.map(({ hook }) => this.#ask(hook, call, signal)));
     signal.throwIfAborted();
-    const [missing] = found.missing;
+    // A command of another call may have changed its script between the look and its start.
+    const after = changes && trusted.length > 0 ? await this.#find().catch(() => undefined) : found;
+    const [missing] = [...found.missing, ...(after?.missing ?? found.missing)];
     const changed = changes && missing ? [changedVerdict(missing.source)] : [];
     const verdicts = [...answers.flatMap((answer) => answer ?? []), ...changed];
     return verdicts.find(({ decision }) => decision === 'deny') ?? verdicts[0];

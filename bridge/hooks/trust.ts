@@ -24,7 +24,7 @@ export async function readTrusted(stateDir: string): Promise<readonly Trusted[]>
   if (text === undefined) return [];
   const { data } = TrustFile.safeParse(parseIfJson(text));
   if (data) return data.hooks;
-  throw new LocalError('refused', `${path} is damaged: "drawbridge hooks forget" replaces it.`);
+  throw new LocalError('refused', `${path} is damaged: \`drawbridge hooks forget\` replaces it.`);
 }
 
 /** Replaces what was trusted before. */

@@ -48,6 +48,12 @@ export class IgnoredPaths {
     return closedBy ?? closingIn(chain, names, false);
   }
 
+  /** The ignore files of the root's own folder and of those above it. */
+  filesAtTop(): readonly IgnoreFile[] {
+    const { chain, closedBy } = this.#level([], performance.now());
+    return [...chain.map(({ file }) => file), ...(closedBy ? [closedBy] : [])];
+  }
+
   /** Whether no rule is about the entries of the path's folder, as is known already: so it is for most of many names. */
   #isPlain(path: string, newerThan: number): boolean {
     const level = this.#levels.get(path.slice(0, Math.max(0, path.lastIndexOf('/'))));

@@ -121,7 +121,7 @@ export class CodeIndex implements SearchIndex {
     if (vector === 'other') this.#embedding?.restart();
     const path = (hit: Hit) => join(workspace.root, hit.path);
     const chunks = hits.filter(
-      (hit) => workspace.mayShow(path(hit)) && !workspace.isUnindexed(path(hit)),
+      (hit) => workspace.mayFind(path(hit)) && !workspace.isUnindexed(path(hit)),
     );
     const byMeaning = vector === 'used';
     return { chunks, hidden: hits.length - chunks.length, byMeaning };
@@ -186,7 +186,7 @@ export class CodeIndex implements SearchIndex {
     const names = await listFiles({ folder: workspace.root, hidden: true, signal });
     return await filterInTurns(names, (name) => {
       const path = join(workspace.root, name);
-      return workspace.mayShow(path) && !workspace.isUnindexed(path);
+      return workspace.mayFind(path) && !workspace.isUnindexed(path);
     });
   }
 

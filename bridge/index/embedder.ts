@@ -2,6 +2,7 @@
 import { once } from 'node:events';
 import * as z from 'zod';
 import { parseJson } from '../../shared/text/json.ts';
+import { maskSecrets } from '../secrets/filter.ts';
 import { INDEX_LIMITS } from './limits.ts';
 
 export interface EmbeddingService {
@@ -97,7 +98,7 @@ export class Embedder {
         'content-type': 'application/json',
         ...(key !== undefined && { authorization: `Bearer ${key}` }),
       },
-      body: JSON.stringify({ model, input: texts.map(sendable) }),
+      body: JSON.stringify({ model, input: texts.map((text) => maskSecrets(sendable(text))) }),
       redirect: 'manual', // A redirect could take the key and the code elsewhere.
       signal,
     });

@@ -267,7 +267,7 @@ export class McpServer {
 
   #reasonOf(error: unknown): string {
     if (error instanceof LoginNeeded)
-      return `it demands a login: run drawbridge mcp login ${this.name}`;
+      return `it demands a login: run \`drawbridge mcp login ${this.name}\``;
     return this.#withLastWords(inOneLine(error instanceof Error ? error.message : String(error)));
   }
 

@@ -168,7 +168,7 @@ const DISABLED: DownServer = {
 /** The reason can quote what the server wrote, so a log file gets none. */
 function logDown(server: string, reason: string): void {
   const down = `The MCP server ${server} is down`;
-  const message = `${down}: drawbridge mcp test ${server} says why.`;
+  const message = `${down}: \`drawbridge mcp test ${server}\` says why.`;
   logEvent({ event: 'mcp_server_down', server, message }, `${down}: ${reason}`);
 }
 

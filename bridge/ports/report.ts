@@ -50,7 +50,7 @@ async function listProcesses(
 ): Promise<ProcessInfo[]> {
   const named = stop === undefined ? undefined : book.get(stop);
   if (named) await stopProcess(named, 'person');
-  const all = book.list().reverse();
+  const all = book.all.reverse();
   const isNamed = ({ id }: KnownProcess) => id === first;
   const isRunning = ({ state }: KnownProcess) => state.state === 'running';
   const places = [isNamed, isRunning, () => true];

@@ -57,7 +57,7 @@ export class WorkspaceGuard {
   static async open(config: GuardConfig): Promise<WorkspaceGuard> {
     const before = readKnown(config.stateDir);
     const wasOpen = before?.open === true;
-    const looks = await Looks.open(config, wasOpen ? before.entries : {});
+    const looks = await Looks.open(config, before);
     const guard = new WorkspaceGuard(config, looks);
     if (wasOpen) await guard.#later(null);
     return guard;
@@ -101,6 +101,13 @@ export class WorkspaceGuard {
         return this.#resultOf(await this.#inTurn(() => this.#look(command)));
       },
     };
+  }
+
+  /** Reports names with a dot at the top of the workspace that a call of a file tool has just made: each once, ever. */
+  async noticed(names: readonly string[]): Promise<readonly AttentionItem[]> {
+    const found = await this.#inTurn(() => this.#looks.made(names));
+    this.#reportHere(found);
+    return found;
   }
 
   /**
@@ -183,7 +190,7 @@ export class WorkspaceGuard {
   }
 }
 
-/** A command can make any number of things. All are handled; only the first `maxReported` are named. */
+/** A command can make any number of things. All are handled; of those after `maxReported` only some names are reported. */
 function bounded(items: readonly AttentionItem[]): readonly AttentionItem[] {
   const { maxReported } = QUARANTINE_LIMITS;
   const shown = items
@@ -192,5 +199,6 @@ function bounded(items: readonly AttentionItem[]): readonly AttentionItem[] {
   const others = items.slice(maxReported);
   if (others.length === 0) return shown;
   const quarantined = others.every((item) => item.quarantined);
-  return [...shown, { name: `${others.length} more`, quarantined, what: ['of the same kind'] }];
+  const what = boundedWhat(others.map(({ name }) => name));
+  return [...shown, { name: `${others.length} more`, quarantined, what }];
 }

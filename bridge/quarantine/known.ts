@@ -15,6 +15,8 @@ const KnownFile = z.object({
   open: z.boolean(),
   /** Names by identity (sandbox/scan.ts). The names are for people who read the file. */
   entries: z.record(z.string(), z.string()),
+  /** Names with a dot at the top of the workspace that are the person's, or were reported. Older bridges wrote none. */
+  dotNames: z.array(z.string()).optional(),
 });
 export type VouchedFile = z.infer<typeof KnownFile>;
 

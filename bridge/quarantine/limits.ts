@@ -24,6 +24,8 @@ export const QUARANTINE_LIMITS = {
   maxWhatChars: 200,
   maxWhats: 20,
   maxReported: 20,
+  /** Names with a dot at the top of a workspace that are remembered as reported. Few projects have fifty. */
+  maxDotNames: 2_000,
   /** Entries that `drawbridge check` looks at, which takes some seconds. No project has as many. */
   maxCheckedEntries: 2_000_000,
   /**

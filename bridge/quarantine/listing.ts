@@ -49,7 +49,7 @@ export function protectedIn(workspace: string): ListProtected {
       ({ path, kind }) => kind === 'folder' && posix.basename(path) !== '.git',
     );
     const nested = await Promise.all(folders.map(hiddenIn));
-    const plain = entries.filter(({ closure }) => closure === 'protected');
+    const plain = entries.filter(({ closure, isObeyed }) => closure === 'protected' || isObeyed);
     const unreadable = entries.filter((entry) => entry.isUnreadable);
     const things = [
       ...plain.map(({ path, identity }) => ({ path, identity })),

@@ -4,6 +4,7 @@ import type { AttentionItem } from '../../shared/wire/attention.ts';
 import { ToolFailure } from '../failure.ts';
 import { currentCall, logTrouble } from '../log.ts';
 import { type BytePath, fromText, isBelow, shownName } from '../sandbox/byte-path.ts';
+import { DotNames } from './dot-names.ts';
 import { findGitTools, type GitTools } from './git-folder.ts';
 import { HeldFolder } from './held-folder.ts';
 import { InstallScripts } from './install-scripts.ts';
@@ -36,6 +37,7 @@ export class Looks {
   readonly #workspace: BytePath;
   readonly #tools: GitTools;
   readonly #scripts: InstallScripts;
+  readonly #dotNames: DotNames;
   /** Names by identity. */
   #known = new Map<string, string>();
   /** Things that were found and could not be put away. Each look tries again, and they never become known. */
@@ -43,17 +45,19 @@ export class Looks {
   #isBehind = false;
   #written = '';
 
-  /** `before` holds the entries that an earlier process stored and never closed. */
-  static async open(config: LooksConfig, before: VouchedFile['entries']): Promise<Looks> {
-    const looks = new Looks(config, await findGitTools());
-    looks.#known = new Map(Object.entries(before));
+  /** `before` is what an earlier process stored. Its entries count where it has never closed the file. */
+  static async open(config: LooksConfig, before: VouchedFile | undefined): Promise<Looks> {
+    const dotNames = await DotNames.open(fromText(config.workspace), before?.dotNames);
+    const looks = new Looks(config, await findGitTools(), dotNames);
+    if (before?.open) looks.#known = new Map(Object.entries(before.entries));
     return looks;
   }
 
-  private constructor(config: LooksConfig, tools: GitTools) {
+  private constructor(config: LooksConfig, tools: GitTools, dotNames: DotNames) {
     this.#config = config;
     this.#workspace = fromText(config.workspace);
     this.#tools = tools;
+    this.#dotNames = dotNames;
     this.#scripts = new InstallScripts(this.#workspace);
   }
 
@@ -75,8 +79,19 @@ export class Looks {
   async learn(): Promise<void> {
     const { things, manifests } = await this.#config.listProtected();
     await this.#scripts.news(manifests, Number.POSITIVE_INFINITY);
+    await this.#dotNames.learn();
     const theirs = things.filter(({ identity }) => !this.#failed.has(identity));
     this.#known = new Map(theirs.map((thing) => [thing.identity, this.#nameOf(thing)]));
+  }
+
+  /** Reports new names with a dot that a call of a file tool has made. Never rejects: the files are written. */
+  async made(names: readonly string[]): Promise<readonly AttentionItem[]> {
+    try {
+      return await this.#dotNames.made(names.map(fromText));
+    } catch (error) {
+      logTrouble({ event: 'quarantine_failed', ...currentCall() }, NOT_SEARCHED, error);
+      return [];
+    }
   }
 
   /** Never rejects: the result of a command must not be lost to a failed look, and a later look follows. */
@@ -96,7 +111,8 @@ export class Looks {
 
   /** `open`: commands may still make things. Throws a ToolFailure when the file cannot be written. */
   save({ open }: { open: boolean }): void {
-    const known = { version: 1, open, entries: Object.fromEntries(this.#known) } as const;
+    const entries = Object.fromEntries(this.#known);
+    const known = { version: 1, open, entries, dotNames: this.#dotNames.seen } as const;
     const text = JSON.stringify(known);
     if (text === this.#written) return;
     try {
@@ -124,6 +140,7 @@ export class Looks {
       if (thing.isLed && made.some(isPartOf)) this.#known.set(thing.identity, this.#nameOf(thing));
       else items.push(...(await this.#handle(thing, putting)));
     }
+    items.push(...(await this.#dotNames.news(items)));
     if (sinceMs === undefined) return items;
     const scripts = await this.#scripts.news(manifests, sinceMs);
     return [

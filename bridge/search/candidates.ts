@@ -102,7 +102,7 @@ async function listShown({ folder, workspace, rules, signal }: RuledSearch): Pro
   const turns = new Turns();
   for (const name of await listFiles({ folder, hidden: true, rules, signal })) {
     const path = join(folder, name);
-    const isFound = workspace.mayShow(path) && !workspace.isUnindexed(path);
+    const isFound = workspace.mayFind(path) && !workspace.isUnindexed(path);
     if (isFound) shown.push({ name, path, shown: workspace.nameOf(path) });
     if (turns.isDue) await turns.take();
   }

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { rgPath } from '@vscode/ripgrep';
+import { codeOf } from '../../machine/system-error.ts';
 import { TOOL_LIMITS } from '../../shared/limits.ts';
 import { ToolFailure, toFileFailure } from '../failure.ts';
 import { anchorFolder } from '../workspace/anchor.ts';
@@ -30,7 +31,8 @@ export interface Ripgrep {
 /**
  * Yields the output's records, some at a time. Kills the process when the reader stops, the signal aborts or the time is up: a pipe that
  * replaces a file just before ripgrep opens it would block ripgrep. Failures: `SEARCH_REFUSED` with ripgrep's own message
- * when it rejects the arguments, and `SEARCH_TIMED_OUT`.
+ * when it rejects the arguments, `SEARCH_TIMED_OUT`, and `SEARCH_FAILED` where it does not start, or a signal ended it:
+ * records may be missing then, also where some have been yielded.
  */
 export async function* runRipgrep(search: Ripgrep): AsyncGenerator<Records, void, undefined> {
   const { folder, flags, target, separator, rules, signal } = search;
@@ -56,6 +58,8 @@ export async function* runRipgrep(search: Ripgrep): AsyncGenerator<Records, void
       yield records;
     }
     const exitCode = await ended;
+    if (exitCode === null || exitCode > FAILED)
+      throw failed(`it ended with ${child.signalCode ?? exitCode}`);
     // Code 2 with records means that some files could not be read. The records still count.
     const message = await complaint;
     if (exitCode === FAILED && !hasYielded && message !== '') throw refused(message);
@@ -68,7 +72,8 @@ export async function* runRipgrep(search: Ripgrep): AsyncGenerator<Records, void
 }
 
 function outputOf({ stdout }: ChildProcess): Readable {
-  if (stdout === null) throw new Error('ripgrep was started without its output');
+  // It has none where this process may open no more files.
+  if (!stdout) throw failed('it was started without its output');
   return stdout;
 }
 
@@ -125,9 +130,14 @@ const LAST_FLAGS = ['--glob=!.git', '--'];
 /** ripgrep's exit code for an error, even with results. */
 const FAILED = 2;
 
-/** The exit code. Rejects when the process did not start or was aborted. */
+/** The exit code; null after a signal. Rejects when the process did not start. */
 function endOf(child: ChildProcess): Promise<number | null> {
-  const ended = once(child, 'close').then(([code]: (number | null)[]) => code ?? null);
+  const ended = once(child, 'close').then(
+    ([code]: (number | null)[]) => code ?? null,
+    (error) => {
+      throw failed(`it did not start: ${codeOf(error)}`, error);
+    },
+  );
   // A reader that stops early never awaits the end.
   ended.catch(() => {});
   return ended;
@@ -145,6 +155,14 @@ function refused(message: string): ToolFailure {
   return new ToolFailure(
     'SEARCH_REFUSED',
     `ripgrep does not take these arguments: correct them. It says: ${message}`,
+  );
+}
+
+function failed(why: string, cause?: unknown): ToolFailure {
+  return new ToolFailure(
+    'SEARCH_FAILED',
+    `ripgrep could not search everything (${why}): try again, and ask the person to look at the machine's memory and open files.`,
+    { cause },
   );
 }
 

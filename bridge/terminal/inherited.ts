@@ -10,10 +10,21 @@ const O_CLOEXEC = 0o2000000;
  * to the bridge. A folder's descriptor leads out of any sandbox. Node closes only the low ones for its children, and
  * those that it opens itself.
  */
-export const INHERITED: readonly number[] = inheritedDescriptors();
+const INHERITED: readonly number[] = inheritedDescriptors();
 
 /** Replaces each inherited descriptor in a new process. */
-export const NOTHING: number = INHERITED.length === 0 ? -1 : openSync('/dev/null', 'r');
+const NOTHING: number = INHERITED.length === 0 ? -1 : openSync('/dev/null', 'r');
+
+export type StdioItem = 'ignore' | 'pipe' | 'ipc' | number;
+
+/** The `stdio` of a new process that gets these and no inherited descriptor: `ignore` would leave that open. */
+export function withoutInherited(given: readonly StdioItem[]): StdioItem[] {
+  const others = INHERITED.filter((descriptor) => descriptor >= given.length);
+  const length = Math.max(given.length, ...others.map((descriptor) => descriptor + 1));
+  return Array.from({ length }, (_, descriptor) =>
+    others.includes(descriptor) ? NOTHING : (given[descriptor] ?? 'ignore'),
+  );
+}
 
 /** Reads proc_pid_fdinfo(5). None where there is no `/proc`; a sandbox does not exist there either. */
 function inheritedDescriptors(): number[] {

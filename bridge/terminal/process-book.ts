@@ -90,10 +90,14 @@ export class ProcessBook {
     return process?.conversationId === conversationId ? process : undefined;
   }
 
-  /** In the order of their starts; without a conversation, those of all. */
-  list(conversationId?: string): KnownProcess[] {
-    const all = [...this.#processes.values()];
-    return all.filter((each) => (conversationId ?? each.conversationId) === each.conversationId);
+  /** Those of every conversation, in the order of their starts. */
+  get all(): KnownProcess[] {
+    return [...this.#processes.values()];
+  }
+
+  /** Those of one conversation, likewise. */
+  list(conversationId: string): KnownProcess[] {
+    return this.all.filter((each) => each.conversationId === conversationId);
   }
 
   #newId(): string {
@@ -103,7 +107,7 @@ export class ProcessBook {
   }
 
   #forgetOldest(): void {
-    const ended = this.list().flatMap(({ id, state }) =>
+    const ended = this.all.flatMap(({ id, state }) =>
       state.state === 'ended' ? [{ id, endedAtMs: state.endedAtMs }] : [],
     );
     ended.sort((one, other) => one.endedAtMs - other.endedAtMs);

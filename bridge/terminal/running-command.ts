@@ -3,6 +3,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { Readable, type Writable } from 'node:stream';
 import { newDeferred } from '../../machine/deferred.ts';
+import { SecretFilter } from '../secrets/filter.ts';
 import type { Launch } from './launch.ts';
 import { TERMINAL_LIMITS } from './limits.ts';
 import { PacedReading } from './paced-reading.ts';
@@ -32,7 +33,7 @@ export class RunningCommand {
   #stopReason: StopReason | undefined;
   #ending: Promise<void> | undefined;
 
-  /** Without an open input, its standard input is empty. */
+  /** Without an open input, its standard input is empty. Secrets in its output are masked, however it prints them. */
   constructor(
     launch: Launch,
     onOutput: (text: string) => void,
@@ -45,7 +46,7 @@ export class RunningCommand {
     // A program that ends or closes its input loses what was on the way there.
     child.stdin?.on('error', () => {});
     this.pid = child.pid;
-    this.#reading = new PacedReading(outputsOf(child), onOutput);
+    this.#reading = new PacedReading(outputsOf(child), onOutput, () => new SecretFilter());
     this.ended = this.#watch();
   }
 
@@ -75,6 +76,7 @@ export class RunningCommand {
     this.#reading.end();
     // Later output of a process that left the group does not belong to this command.
     await Promise.all(outputsOf(child).map((stream) => endOf(stream, TERMINAL_LIMITS.drainMs)));
+    this.#reading.finish();
     return reason === undefined ? own : { state: 'stopped', reason };
   }
 

@@ -8,38 +8,52 @@ import { endOf } from './stream-end.ts';
 export interface ShellReport {
   /** As the shell says it. */
   readonly folder: string;
-  /** The exported variables that differ from those of the shell's start; null for one that is gone. */
-  readonly variables: Variables;
+  /**
+   * The exported variables that differ from those of the shell's start; null for one that is gone. Undefined where the
+   * shell did not list all of them: a list that failed looks like one of few.
+   */
+  readonly variables: Variables | undefined;
+  /** The names of variables whose values are no text. They are not in `variables`. */
+  readonly unreadable: readonly string[];
 }
 
 export type Variables = ReadonlyMap<string, string | null>;
 
 /**
  * A script for a shell whose first argument is a command line. It runs the line, and writes to the descriptor its folder
- * and its variables at the end. A line that ends the shell itself (`exit`, `exec`) writes nothing, so it changes nothing
+ * and its variables at the end, each with an end of its own, which comes only after success: the program that lists
+ * variables does not start with one of 128 KiB, or below a limit that the line has set. A line that ends the shell itself (`exit`, `exec`) writes nothing, so it changes nothing
  * for later commands. The line does not get the descriptor. At SIGTERM the shell waits for the program that runs: with
  * the shell its sandbox would end, before the program could clean up.
  */
 export function reportingScript(descriptor: number): string {
   return `trap 'exit 143' TERM; eval "shift; $1" ${descriptor}>&-
 set -- "$?"
-{ command pwd -P; command printf '\\0'; ${ENV} -0; command printf '\\0'; } >&${descriptor} 2>/dev/null || :
+{ command pwd -P && command printf '\\0' && ${ENV} -0 && command printf '\\0'; } >&${descriptor} 2>/dev/null || :
 exit "$1"`;
 }
 
 /** By its path: the line may have changed PATH, or have a function of that name. */
 const ENV = existsSync('/usr/bin/env') ? '/usr/bin/env' : '/bin/env';
 
-/** Undefined for a report without an end, or one that is no report. `began` are the variables of the shell's start. */
+/** Undefined for one that has no folder. `began` are the variables of the shell's start. */
 export function parseShellReport(
   text: string,
   began: Readonly<Record<string, string>>,
 ): ShellReport | undefined {
   const [line = '', ...after] = text.split('\0');
-  const isWhole = text.endsWith('\0\0') && line.startsWith('/') && line.endsWith('\n');
-  if (!isWhole) return undefined;
-  const variables = changesBetween(kept(Object.entries(began)), kept(after.flatMap(toVariable)));
-  return { folder: line.slice(0, -1), variables };
+  if (!line.startsWith('/') || !line.endsWith('\n') || after.length === 0) return undefined;
+  const listed = after.flatMap(toVariable);
+  const folder = line.slice(0, -1);
+  // Without PATH, later commands would find no program.
+  const isWhole = text.endsWith('\0\0') && listed.some(([name]) => name === 'PATH');
+  if (!isWhole) return { folder, variables: undefined, unreadable: [] };
+  const unreadable = listed.flatMap(([name, value]) =>
+    isKept(name) && !isText(value) ? [name] : [],
+  );
+  const [before, now] = [kept(Object.entries(began)), kept(listed)];
+  const changes = [...changesBetween(before, now)].filter(([name]) => !unreadable.includes(name));
+  return { folder, variables: new Map(changes), unreadable };
 }
 
 function toVariable(line: string): [name: string, value: string][] {
@@ -48,12 +62,17 @@ function toVariable(line: string): [name: string, value: string][] {
 }
 
 function kept(variables: readonly [string, string][]): ReadonlyMap<string, string> {
-  return new Map(variables.filter(([name, value]) => isKept(name, value)));
+  return new Map(variables.filter(([name, value]) => isKept(name) && isText(value)));
 }
 
-/** A shell sets some names itself, and takes others from no one. A value that is no text would come back as another one. */
-function isKept(name: string, value: string): boolean {
-  return /^[A-Za-z_]\w*$/.test(name) && !OF_THE_SHELL.has(name) && !value.includes('\uFFFD');
+/** A shell sets some names itself, and takes others from no one. */
+function isKept(name: string): boolean {
+  return /^[A-Za-z_]\w*$/.test(name) && !OF_THE_SHELL.has(name);
+}
+
+/** A value that is none would come back as another one. */
+function isText(value: string): boolean {
+  return !value.includes('\uFFFD');
 }
 
 const OF_THE_SHELL: ReadonlySet<string> = new Set(
@@ -71,8 +90,9 @@ function changesBetween(
 }
 
 /**
- * Reads a report while it comes. The result resolves with it once the shell has gone; undefined for one that is too long
- * or has no end. Whatever still holds the descriptor then is left alone.
+ * Reads a report while it comes. The result resolves with it once the shell has gone; undefined for a shell that wrote
+ * none, because the line ended it. Of one that is too long, only the folder counts. Whatever still holds the descriptor
+ * then is left alone.
  */
 export function readShellReport(
   stream: Readable,
@@ -85,6 +105,7 @@ export function readShellReport(
   });
   return async () => {
     await endOf(stream, TERMINAL_LIMITS.drainMs);
-    return text.length > TERMINAL_LIMITS.maxReportChars ? undefined : parseShellReport(text, began);
+    const isLong = text.length > TERMINAL_LIMITS.maxReportChars;
+    return parseShellReport(isLong ? text.slice(0, text.indexOf('\0') + 1) : text, began);
   };
 }

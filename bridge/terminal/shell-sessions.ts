@@ -1,6 +1,7 @@
 /** The folder and the variables that a conversation's commands hand on to its later ones, as in a terminal. */
 import { statSync } from 'node:fs';
 import { shellWord } from '../../machine/shell-word.ts';
+import { listed } from '../result-lines.ts';
 import { TERMINAL_LIMITS } from './limits.ts';
 import type { ShellReport, Variables } from './shell-report.ts';
 
@@ -28,24 +29,54 @@ export class ShellSessions {
   }
 
   /**
-   * Takes over what a command has left that began with `began`; `folder` is where a later one can begin. Returns the new
-   * session. Variables that are too long stay as they were.
+   * Takes over what a command has left that began with `began`; `folder` is where a later one can begin. Variables that
+   * cannot be handed on stay as they were, and `unkept` is a sentence about them.
    */
   take(
     conversationId: string,
     began: ShellSession,
-    { variables }: ShellReport,
+    report: ShellReport,
     folder: string | undefined,
-  ): ShellSession {
-    const isFitting = linesOf(variables).length <= TERMINAL_LIMITS.maxSessionChars;
-    const session = { folder, variables: isFitting ? variables : began.variables };
+  ): { readonly session: ShellSession; readonly unkept: string | undefined } {
+    const { variables, unkept } = handedOn(began.variables, report);
+    const session = { folder, variables };
     this.#sessions.delete(conversationId);
     this.#sessions.set(conversationId, session);
     const [oldest] = this.#sessions.keys();
     if (oldest !== undefined && this.#sessions.size > TERMINAL_LIMITS.maxSessions)
       this.#sessions.delete(oldest);
-    return session;
+    return { session, unkept };
   }
+}
+
+function handedOn(
+  before: Variables,
+  { variables, unreadable }: ShellReport,
+): { readonly variables: Variables; readonly unkept: string | undefined } {
+  if (variables === undefined) return { variables: before, unkept: UNLISTED };
+  const old = unreadable.flatMap((name): [string, string | null][] => {
+    const value = before.get(name);
+    return value === undefined ? [] : [[name, value]];
+  });
+  const after = new Map([...variables, ...old]);
+  const isFitting = linesOf(after).length <= TERMINAL_LIMITS.maxSessionChars;
+  if (!isFitting) {
+    const changed = [...after].flatMap(([name, to]) => (before.get(name) === to ? [] : [name]));
+    const why = `together they have more than ${TERMINAL_LIMITS.maxSessionChars} characters`;
+    return { variables: before, unkept: notKept([...changed, ...unreadable], why) };
+  }
+  const unkept =
+    unreadable.length > 0 ? notKept(unreadable, 'the values are no text in UTF-8') : undefined;
+  return { variables: after, unkept };
+}
+
+const UNLISTED =
+  'No exported variable is kept for your next command: its shell could not list them. A value of 128 KiB, ulimit, ' +
+  'LD_LIBRARY_PATH, or no PATH does that.';
+
+/** The values may be secrets. */
+function notKept(names: readonly string[], why: string): string {
+  return `Not kept for your next command: ${listed([...new Set(names)].sort())}: ${why}.`;
 }
 
 const IF_ANY = { throwIfNoEntry: false } as const;

@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { Readable, Writable } from 'node:stream';
 import { newDeferred } from '../../machine/deferred.ts';
 import { COMMAND_LIMITS } from '../../shared/limits.ts';
-import { INHERITED, NOTHING } from './inherited.ts';
+import { type StdioItem, withoutInherited } from './inherited.ts';
 import {
   FIRST_INPUT,
   type HeldProcesses,
@@ -134,15 +134,4 @@ function onFirst(report: Readable, take: (pid: number) => void): void {
     isTaken = true;
     take(Number(pid));
   });
-}
-
-type StdioItem = 'ignore' | 'pipe' | number;
-
-/** `ignore` would leave an inherited descriptor open. */
-function withoutInherited(given: readonly StdioItem[]): StdioItem[] {
-  const others = INHERITED.filter((descriptor) => descriptor >= given.length);
-  const length = Math.max(given.length, ...others.map((descriptor) => descriptor + 1));
-  return Array.from({ length }, (_, descriptor) =>
-    others.includes(descriptor) ? NOTHING : (given[descriptor] ?? 'ignore'),
-  );
 }

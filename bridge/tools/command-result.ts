@@ -1,12 +1,12 @@
 /** Reports a command: to the model as text, to people as the metadata of a terminal command. */
 
-import { TOOL_LIMITS } from '../../shared/limits.ts';
 import { attentionSentence } from '../../shared/shown/attention.ts';
 import { nameInLine } from '../../shared/text/plain-sight.ts';
 import type { AttentionItem } from '../../shared/wire/attention.ts';
 import type { TerminalCommandMetadata } from '../../shared/wire/documents.ts';
 import type { ToolResult } from '../../shared/wire/tunnel.ts';
 import type { RefusedHost } from '../egress/pass.ts';
+import { listed } from '../result-lines.ts';
 import type { ClosedName } from '../sandbox/launch/confinement.ts';
 import type { BackgroundOutcome } from '../terminal/background.ts';
 import { TERMINAL_LIMITS } from '../terminal/limits.ts';
@@ -45,6 +45,7 @@ export function toCommandResult(report: CommandReport): ToolResult {
     ...report.session,
     ...report.attention.map((item) => attentionSentence(item)),
     ...closedSentences(report),
+    ...gitSentences(report),
     ...refusedSentences(report),
     ...(FULL.test(report.outcome.output) ? [DISK_IS_FULL] : []),
     ...handleSentences(report),
@@ -82,6 +83,23 @@ function closedSentences({ closed, outcome: { output } }: CommandReport): string
       : []),
   ];
 }
+
+/** About a command of git that needs a permission. Git names the file that it could not write, and not the reason. */
+function gitSentences({ command, limits, outcome: { output, end } }: CommandReport): string[] {
+  if (!limits.includes('.git read-only')) return [];
+  const isRefused = output
+    .split('\n')
+    .some((line) => (REFUSED.test(line) && GIT_FILE.test(line)) || GIT_GAVE_UP.test(line));
+  // It prints nothing then.
+  const isStash =
+    end.state === 'exited' && end.exitCode !== 0 && /\bgit\b.*\bstash\b/.test(command);
+  return isRefused || isStash ? [NEEDS_GIT_WRITE] : [];
+}
+
+const GIT_FILE = /\.git\b|\.lock\b|repository database|FETCH_HEAD|COMMIT_EDITMSG/;
+const GIT_GAVE_UP = /^(?:error|fatal): (?:could not write index|unable to create temporary file)/;
+const NEEDS_GIT_WRITE =
+  'It changes .git, which needs the permission `git_write`: run it again with `permissions: ["git_write"]`.';
 
 const FULL = /No space left on device|ENOSPC/;
 const DISK_IS_FULL =
@@ -126,13 +144,6 @@ function names(line: string, path: string): boolean {
     if (isWhole) return true;
   }
   return false;
-}
-
-function listed(names: readonly string[]): string {
-  const { maxNamedPaths } = TOOL_LIMITS;
-  const others = names.length - maxNamedPaths;
-  const shown = names.slice(0, maxNamedPaths).join(', ');
-  return others > 0 ? `${shown} and ${others} more` : shown;
 }
 
 export interface CommandEnding {

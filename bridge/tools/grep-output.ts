@@ -6,6 +6,7 @@ import { cutAround, cutLine } from '../result-lines.ts';
 import { LongRecord } from '../search/records.ts';
 import { type Ripgrep, runRipgrep } from '../search/ripgrep.ts';
 import type { Sighting } from '../search/sightings.ts';
+import { KeyLines } from './key-lines.ts';
 
 export interface GrepView {
   readonly search: Ripgrep;
@@ -81,6 +82,7 @@ export async function showCounts(view: GrepView): Promise<string> {
 /** The matches that may be shown. */
 async function* foundBy(view: GrepView): AsyncGenerator<FoundLine> {
   const { search, mayShow, confirm } = view;
+  const keys = new KeyLines(view.read);
   let seen = { name: '', number: 0 };
   let apart = '';
   for await (const record of recordsOf(search)) {
@@ -95,7 +97,7 @@ async function* foundBy(view: GrepView): AsyncGenerator<FoundLine> {
     if (found === null || found.name === apart || !mayShow(found.name)) continue;
     if (!(await confirm(found.name, found))) continue;
     if (found.isMatch) seen = { ...found, number: found.number + found.lines.length - 1 };
-    yield found;
+    yield { ...found, lines: await keys.masked(found) };
   }
 }
 

@@ -61,7 +61,7 @@ async function filterFor(
   { folder, target, rules, signal }: Ripgrep,
   workspace: Workspace,
 ): Promise<(name: string) => boolean> {
-  const isOpen = (name: string) => workspace.mayShow(join(folder, name));
+  const isOpen = (name: string) => workspace.mayFind(join(folder, name));
   if (glob === undefined || target !== './') return isOpen;
   const visible = new Set(await listFiles({ folder, hidden: true, rules, signal }));
   return (name) => visible.has(name) && isOpen(name);

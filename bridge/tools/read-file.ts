@@ -5,10 +5,10 @@ import { KIB } from '../../shared/units.ts';
 import type { ResultImage } from '../../shared/wire/documents.ts';
 import type { ToolResult } from '../../shared/wire/tunnel.ts';
 import { compute } from '../compute/compute.ts';
+import { type ImageHeader, isImage } from '../compute/image.ts';
 import { ToolFailure } from '../failure.ts';
 import { readContent } from '../workspace/files.ts';
 import type { ArgumentsOf, ToolExecutor } from './executor.ts';
-import { type ImageHeader, readImageHeader } from './image.ts';
 
 /** An image that read_file gives to the model. */
 const IMAGE_LIMITS = {
@@ -27,9 +27,10 @@ export const executeReadFile: ToolExecutor<ArgumentsOf<typeof readFile>> = async
 ) => {
   const file = await readContent(place, signal);
   const name = nameInLine(place.name);
-  const header = readImageHeader(file.bytes);
-  if (header !== null) return showImage(place.name, file.bytes, header);
-  const view = { name, bytes: file.bytes, offset: args.offset, limit: args.limit };
+  const { bytes } = file;
+  const header = isImage(bytes) ? await compute('readImage', bytes, signal) : null;
+  if (header !== null) return showImage(place.name, bytes, header);
+  const view = { name, bytes, offset: args.offset, limit: args.limit };
   const { text, range } = await compute('showFile', view, signal);
   ledger.remember(conversationId, place.path, file);
   return { status: 'success', data: text, metadata: { filePath: place.name, ...range } };

@@ -192,16 +192,19 @@ function endWith({ end }: BackgroundOutcome, pass: Pass | undefined): void {
 /** Hands on what the command has left. Returns sentences on what it ran with, and on what has changed. */
 async function sessionAfter(
   { args, session, sessions }: CommandWork,
-  { shell }: BackgroundOutcome,
+  { shell, end }: BackgroundOutcome,
   { conversationId, places: [place], workspace }: ToolContext,
 ): Promise<readonly string[]> {
   const isInherited = args.working_directory === undefined;
   const ran = sentenceOn('It ran', isInherited ? place.name : undefined, session);
-  if (shell === undefined) return ran;
+  if (shell === undefined) {
+    const isOver = end.state !== 'running' && end.state !== 'not_started';
+    return isOver && CHANGES_SHELL.test(args.command) ? [...ran, UNREPORTED] : ran;
+  }
   const isMoved = shell.folder !== place.path;
   const moved = isMoved ? await placeOf(shell.folder, workspace) : undefined;
   const folder = isMoved ? moved?.path : session.folder;
-  const next = sessions.take(conversationId, session, shell, folder);
+  const { session: next, unkept } = sessions.take(conversationId, session, shell, folder);
   const isLost = isMoved && moved === undefined;
   const name = folder === undefined ? '.' : workspace.nameOf(folder);
   const isSame = folder === session.folder && lineIn(next, '') === lineIn(session, '');
@@ -209,8 +212,20 @@ async function sessionAfter(
     ...ran,
     ...(isSame ? [] : sentenceOn('Your next command starts', name, next, { always: true })),
     ...(isLost ? [OUTSIDE] : []),
+    ...(unkept === undefined ? [] : [unkept]),
   ];
 }
+
+/**
+ * A line that may have changed what a shell hands on: it has a word that can, wherever it stands. Of any other line, a
+ * missing report loses nothing.
+ */
+const CHANGES_SHELL =
+  /(?<![\w./-])(?:cd|pushd|popd|export|unset|declare|typeset|readonly|local|source|eval|ulimit|read|mapfile|readarray|getopts|let|set|coproc|printf\s+-v)(?![\w./-])|(?:^|\s)\.\s|(?<![\w-])[A-Za-z_]\w*\+?=|\bfor\s+\w+\s+in\b/;
+
+/** As after `exit`, `exec`, a signal, or a limit on descriptors. */
+const UNREPORTED =
+  'Its shell ended before its report, so your next command starts with the folder and the exported variables of before this one.';
 
 const OUTSIDE = 'No command can start in the folder where it ended.';
 
@@ -293,7 +308,7 @@ function tooMany(): ToolFailure {
   return new ToolFailure(
     'TOO_MANY_PROCESSES',
     `${TERMINAL_LIMITS.maxBackground} background commands are running already: list yours with read_process and stop one with ` +
-      'control_process, or ask the person to stop one (drawbridge processes).',
+      'control_process, or ask the person to stop one (`drawbridge processes`).',
   );
 }
 

@@ -20,23 +20,33 @@ export class ConnectionRefused extends Error {
 
 /**
  * Stays connected until the signal aborts, and then resolves. Rejects with {@link ConnectionRefused} when the server
- * refused the token and there is no other one, refused the protocol or a frame, or gave the bridge's place to a newer
- * connection; and when no Drawbridge answers the first attempt.
+ * refused the token and there is no other one, refused the protocol or a frame, or gave the bridge's place to another
+ * process for the second time; and when no Drawbridge answers the first attempt.
  */
 export async function stayConnected(
   config: ConnectionConfig,
   events: ConnectionEvents,
   signal: AbortSignal,
 ): Promise<void> {
-  const { url, bridgeId, headers, token: given } = config;
+  const { token: given, ...fixed } = config;
   const tokenOf: TunnelTokens = typeof given === 'string' ? () => given : given;
   let failures = 0;
   let wasWelcomed = false;
+  let replacedAtMs = Number.NEGATIVE_INFINITY;
   while (!signal.aborted) {
-    const attempt = { url, bridgeId, headers, wasWelcomed, answerMs: answerMs(failures) };
+    const attempt = { ...fixed, wasWelcomed, answerMs: answerMs(failures) };
     const ending = await connectWith(tokenOf, attempt, events, signal);
     if (signal.aborted) return;
     if (ending.state === 'refused') throw new ConnectionRefused(ending.reason);
+    if (ending.state === 'replaced') {
+      // Once: two processes would take the place from each other for ever.
+      const isAgain = Date.now() - replacedAtMs < LINK_LIMITS.replacedOnceMs;
+      if (isAgain) throw new ConnectionRefused(REPLACED_AGAIN);
+      replacedAtMs = Date.now();
+      events.onClose(ending.reason);
+      await sleep(LINK_LIMITS.replacedMs, undefined, { signal }).catch(() => {});
+      continue;
+    }
     const { heldMs } = ending;
     wasWelcomed ||= heldMs > 0;
     events.onClose(ending.reason);
@@ -44,6 +54,9 @@ export async function stayConnected(
     await sleep(backoffMs(failures, Math.random()), undefined, { signal }).catch(() => {});
   }
 }
+
+const REPLACED_AGAIN =
+  'Another program with the key of this machine took the place of this bridge twice within a day. If you have started no second one, the state folder was copied: begin a new one, and see `drawbridge sessions`.';
 
 /** One attempt. What another token may change is no refusal. */
 async function connectWith(
@@ -55,7 +68,7 @@ async function connectWith(
   try {
     const token = await within(tokenOf(), signal); // The end of a bridge waits for no other server.
     const ending = await connectOnce({ ...attempt, token }, events, signal);
-    if (ending.state === 'lost' || !ending.isOfToken || signal.aborted) return ending;
+    if (ending.state !== 'refused' || !ending.isOfToken || signal.aborted) return ending;
     if ((await within(tokenOf(token), signal)) === token) return ending;
     return { state: 'lost', reason: ending.reason, heldMs: 0 };
   } catch (error) {

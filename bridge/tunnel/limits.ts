@@ -1,4 +1,4 @@
-import { KIB, MIB, SECOND } from '../../shared/units.ts';
+import { DAY, KIB, MIB, MINUTE, SECOND } from '../../shared/units.ts';
 
 /** The limits of the bridge's side of the socket. */
 export const LINK_LIMITS = {
@@ -7,6 +7,10 @@ export const LINK_LIMITS = {
   /** The first wait before a new connection, and the longest. It doubles, with jitter. */
   backoffMinMs: 250,
   backoffMaxMs: 15 * SECOND,
+  /** How long a bridge waits whose place another process took, before it tries once more. */
+  replacedMs: MINUTE,
+  /** A second process that comes back within this time is no accident: the bridge leaves it the place. */
+  replacedOnceMs: DAY,
   /** A connection that lives this long after its welcome was good: the waits start over. */
   steadyMs: SECOND,
   /**

@@ -8,11 +8,12 @@ import {
   TUNNEL_PROTOCOL,
 } from '../../shared/wire/tunnel.ts';
 import type { Looker } from '../context/looker.ts';
+import { maskSecrets, maskValue } from '../secrets/filter.ts';
 import { ConnectionRefused, stayConnected } from './connection.ts';
 import type { OfferFeed } from './feeds.ts';
 import type { Journal } from './journal.ts';
 import type { CallSession } from './session.ts';
-import type { ConnectionConfig, ConnectionEvents } from './socket.ts';
+import type { ConnectionConfig, ConnectionEvents, ProveKey } from './socket.ts';
 
 export interface ServedBridge {
   readonly looker: Looker;
@@ -34,7 +35,10 @@ export async function serve(
   const { session, introduction } = served;
   const status = createStatusReporter(served);
   const events: ConnectionEvents = {
-    onOpen: (send, closed) => void introduce(config.bridgeId, served, send, closed),
+    onOpen: (send, closed, prove) => {
+      const socket = { send: (frame: BridgeFrame) => send(masked(frame)), closed, prove };
+      void introduce(config.bridgeId, served, socket);
+    },
     onFrame: (frame) => {
       session.receive(frame);
       if (frame.type !== 'welcome') return;
@@ -54,24 +58,42 @@ export async function serve(
   }
 }
 
+/**
+ * The one place by which texts leave this machine: secrets in them are masked. The proof of a hello is a token for the
+ * server. A question stays as it is, because it is signed: admission/shown-proposal.ts has masked what the bridge added
+ * to it. Without its text a person's device cannot change a new file that holds a secret, as it would lose it.
+ */
+function masked(frame: BridgeFrame): BridgeFrame {
+  if (frame.type === 'hello') return { ...maskValue(frame), proof: frame.proof };
+  if (frame.type !== 'approval_request') return maskValue(frame);
+  const { newText, ...question } = frame;
+  return newText === undefined || maskSecrets(newText) !== newText ? question : frame;
+}
+
+interface OpenSocket {
+  readonly send: (frame: BridgeFrame) => void;
+  readonly closed: AbortSignal;
+  readonly prove: ProveKey;
+}
+
 /** Says hello on a new socket. Says nothing when the socket has closed meanwhile, because a later one may be in use. */
 async function introduce(
   bridgeId: string,
   { looker, session, journal, offers, readNames, introduction }: ServedBridge,
-  send: (frame: BridgeFrame) => void,
-  closed: AbortSignal,
+  { send, closed, prove }: OpenSocket,
 ): Promise<void> {
   const context = await looker.look().catch(() => undefined);
   if (context === undefined || closed.aborted) return; // `look` rejects only when the bridge ends.
   const offered = await offers.introduce();
   const grants = await readNames();
+  const proof = await prove();
   if (closed.aborted) return;
   const { calls } = journal;
   const first = calls.splice(0, TUNNEL_LIMITS.maxListedCalls);
   const restored = journal.wasRestored && ({ restored: true } as const);
   const named = grants.length > 0 && { grants };
   const known = { ...introduction, ...offered, ...restored, ...named, context, calls: first };
-  send({ type: 'hello', protocol: TUNNEL_PROTOCOL, bridgeId, ...known });
+  send({ type: 'hello', protocol: TUNNEL_PROTOCOL, bridgeId, proof, ...known });
   session.attach(send);
   // One frame takes `maxListedCalls` ids. The server acks the calls that it does not know, which takes some time.
   while (calls.length > 0) {

@@ -5,8 +5,10 @@ import { WireError } from '../../shared/errors.ts';
 import { TUNNEL_LIMITS } from '../../shared/limits.ts';
 import { parseIfJson } from '../../shared/text/json.ts';
 import { JSON_LIMITS } from '../../shared/text/limits.ts';
+import { helloSubject, makeProof, type ProofSigner } from '../../shared/wire/proof.ts';
 import {
   type BridgeFrame,
+  CHALLENGE_HEADER,
   CLOSE,
   Greeting,
   PING,
@@ -19,11 +21,14 @@ import { LINK_LIMITS } from './limits.ts';
 /** The events of a connection. Frames between `onOpen` and `onClose` belong to one socket. */
 export interface ConnectionEvents {
   /** The socket is open, and `hello` must be the first frame. `closed` aborts when this socket has closed. */
-  onOpen(send: (frame: BridgeFrame) => void, closed: AbortSignal): void;
+  onOpen(send: (frame: BridgeFrame) => void, closed: AbortSignal, prove: ProveKey): void;
   onFrame(frame: TunnelFrame): void;
   /** The socket has closed or never opened, and another attempt follows. */
   onClose(reason: string): void;
 }
+
+/** The proof of this connection's hello. Undefined for a bridge without a key, and for a server of before. */
+export type ProveKey = () => Promise<string | undefined>;
 
 /**
  * Gives the token of each attempt, and after a refusal another one if there is one. A rejection with a LocalError ends
@@ -38,6 +43,8 @@ export interface ConnectionConfig {
   /** Headers that a proxy on the way wants besides. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly bridgeId: string;
+  /** The key of this machine, by which a server that has seen it knows the bridge. */
+  readonly machineKey?: ProofSigner | undefined;
 }
 
 /** One attempt to connect. */
@@ -53,6 +60,8 @@ export interface SocketConfig extends Omit<ConnectionConfig, 'token'> {
 export type SocketEnding =
   /** Another attempt follows. `heldMs` is the time since the welcome. */
   | { readonly state: 'lost'; readonly reason: string; readonly heldMs: number }
+  /** Another process with the bridge's key took its place. */
+  | { readonly state: 'replaced'; readonly reason: string }
   /** `isOfToken`: another token may be taken. */
   | { readonly state: 'refused'; readonly reason: string; readonly isOfToken: boolean };
 
@@ -71,6 +80,8 @@ export class TunnelSocket {
   #goodbye: string | undefined;
   #heardAt = 0;
   #welcomedAt: number | undefined;
+  /** The server's challenge, and how far its clock is ahead of this machine's. */
+  #challenge: { readonly text: string; readonly offMs: number } | undefined;
   #pingTimer: NodeJS.Timeout | undefined;
   #answerTimer: NodeJS.Timeout | undefined;
 
@@ -84,6 +95,7 @@ export class TunnelSocket {
     });
     this.#socket = socket;
     this.#limitAnswer('the server did not answer');
+    socket.on('upgrade', ({ headers }) => this.#noteChallenge(headers[CHALLENGE_HEADER]));
     socket.on('open', () => this.#open());
     socket.on('message', (data) => this.#receive(data));
     socket.on('unexpected-response', (_, response) => void this.#turnAway(response));
@@ -102,7 +114,26 @@ export class TunnelSocket {
     this.#pingTimer = setInterval(() => this.#ping(), LINK_LIMITS.pingMs);
     // Before the hello this end looks at its machine. That time does not count against the server.
     clearTimeout(this.#answerTimer);
-    this.#events.onOpen((frame) => this.#say(frame), this.#closed.signal);
+    this.#events.onOpen(
+      (frame) => this.#say(frame),
+      this.#closed.signal,
+      () => this.#prove(),
+    );
+  }
+
+  #noteChallenge(text: string | string[] | undefined): void {
+    if (typeof text !== 'string') return;
+    this.#challenge = { text, offMs: Number.parseInt(text, 10) - Date.now() };
+  }
+
+  /** By the server's clock, so that a wrong one of this machine does not matter. */
+  async #prove(): Promise<string | undefined> {
+    const { machineKey, url, token, bridgeId } = this.#config;
+    if (!machineKey || !this.#challenge) return undefined;
+    const { text, offMs } = this.#challenge;
+    const subject = await helloSubject(bridgeId, token, text);
+    const { hostname: server } = new URL(url);
+    return await makeProof(machineKey, { subject, nowMs: Date.now() + offMs, server });
   }
 
   #say(frame: BridgeFrame): void {
@@ -176,6 +207,7 @@ export class TunnelSocket {
     clearInterval(this.#pingTimer);
     clearTimeout(this.#answerTimer);
     this.#closed.abort();
+    if (code === CLOSE.replaced) return { state: 'replaced', reason: REPLACED };
     const refusal = this.#refusal ?? finalReason(code, this.#goodbye);
     const isOfToken = this.#isOfToken || code === CLOSE.tokenEnded;
     if (refusal !== undefined) return { state: 'refused', reason: refusal, isOfToken };
@@ -183,6 +215,9 @@ export class TunnelSocket {
     return { state: 'lost', reason: this.#failure ?? describeClose(code, closeReason), heldMs };
   }
 }
+
+const REPLACED =
+  'another program with the key of this machine took its place; it tries once more in a minute';
 
 const NOT_FOUND = 404;
 /** A proxy, a firewall or a page to sign in at may answer with these too. */
@@ -246,8 +281,6 @@ function mismatch(theirs: number): SocketRefusal {
 /** The reason of a close that ends all attempts. Undefined for a close after which the bridge reconnects. */
 function finalReason(code: number, goodbye: string | undefined): string | undefined {
   switch (code) {
-    case CLOSE.replaced:
-      return 'A newer connection of this bridge took over.';
     case CLOSE.tokenEnded:
       return goodbye ?? "The bridge's token has expired: get a new one.";
     case CLOSE.sessionEnded:

@@ -3,13 +3,16 @@ import { randomUUID } from 'node:crypto';
 import { constants, type Stats } from 'node:fs';
 import {
   type FileHandle,
+  lchown,
   link,
   lstat,
   open,
   readdir,
+  readlink,
   rename,
   rm,
   rmdir,
+  symlink,
   unlink,
 } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
@@ -19,7 +22,8 @@ import { nameInLine } from '../../shared/text/plain-sight.ts';
 import { ToolFailure } from '../failure.ts';
 import { type Anchor, anchorFolder, giveToOwnerOf } from './anchor.ts';
 import { assertRegular, type FileContent, inFolderOf, readEntry } from './files.ts';
-import type { Place } from './workspace.ts';
+import { completeRepository, inTurnFor } from './repository-marks.ts';
+import { closedTo, type Place } from './workspace.ts';
 
 /** A regular file as a change finds or leaves it. `bytes` is null where the content was not read. */
 export interface KeptFile {
@@ -57,7 +61,7 @@ export async function replaceFileAt(
   bytes: Uint8Array,
   { expected, mode, keep, signal }: ChangeOptions & { readonly mode?: number | undefined },
 ): Promise<FileContent> {
-  return await inFolderOf(place, { create: expected === null }, async (folder) => {
+  return await makingAt(place, { create: expected === null }, async (folder) => {
     const target = folder.entry(basename(place.path));
     const temporary = folder.entry(`.drawbridge-${randomUUID()}.tmp`);
     try {
@@ -68,7 +72,10 @@ export async function replaceFileAt(
       signal.throwIfAborted();
       const before = old && { bytes: there?.bytes ?? null, mode: permissionsOf(old) };
       const after = { bytes, mode: given };
-      await kept(keep, [{ path: place.path, before, after }], () => rename(temporary, target));
+      await kept(keep, [{ path: place.path, before, after }], async () => {
+        await rename(temporary, target);
+        if (old === null) await assertNoRepository(place, () => unlink(target));
+      });
     } finally {
       await rm(temporary, { force: true });
     }
@@ -92,6 +99,100 @@ export async function deleteFileAt(
     await kept(keep, [{ path: place.path, before, after: null }], () => unlink(target));
     await folder.sync();
   });
+}
+
+/** A file, or a symbolic link with its target as content (its mode says nothing). */
+export interface DiskEntry {
+  readonly content: Uint8Array;
+  readonly mode: number;
+  readonly isLink: boolean;
+}
+
+/** What is at a place, without following a link there. Null for nothing. */
+export async function readEntryAt(place: Place, signal: AbortSignal): Promise<DiskEntry | null> {
+  try {
+    return await inFolderOf(place, {}, (folder) => readFound(folder, place, signal));
+  } catch (error) {
+    if (error instanceof ToolFailure && error.code === 'FILE_NOT_FOUND') return null;
+    throw error;
+  }
+}
+
+async function readFound(
+  folder: Anchor,
+  place: Place,
+  signal: AbortSignal,
+): Promise<DiskEntry | null> {
+  const path = folder.entry(basename(place.path));
+  const stats = await lstatIfAny(path);
+  if (stats === null) return null;
+  const mode = permissionsOf(stats);
+  if (stats.isSymbolicLink())
+    return { content: await readlink(path, { encoding: 'buffer' }), mode, isLink: true };
+  return { content: (await readEntry(folder, place, signal)).bytes, mode, isLink: false };
+}
+
+/**
+ * Puts a file or a link at a place, or with null takes away what is there, for an undo. Unlike {@link replaceFileAt} it
+ * also replaces a link, one of several hard links, and a file marked read-only. `keep` gets what is there right before
+ * the change, and throws a {@link ToolFailure} where that must stay; it returns what to call once the change is made or
+ * has failed.
+ */
+export async function restoreAt(
+  place: Place<'write'>,
+  next: DiskEntry | null,
+  {
+    keep,
+    signal,
+  }: {
+    readonly keep: (found: DiskEntry | null) => (isMade: boolean) => void;
+    readonly signal: AbortSignal;
+  },
+): Promise<void> {
+  const inFolder = next ? makingAt : inFolderOf;
+  await inFolder(place, { create: next !== null }, async (folder) => {
+    const target = folder.entry(basename(place.path));
+    const temporary = folder.entry(`.drawbridge-${randomUUID()}.tmp`);
+    try {
+      const old = await lstatIfAny(target);
+      if (next && old?.isDirectory()) await deleteEmptyFolder(place.path);
+      if (next?.isLink) await linkTemporary(temporary, next.content, place);
+      else if (next) {
+        const { content, mode } = next;
+        await writeTemporary(temporary, content, old?.isFile() ? old : null, { place, mode });
+      }
+      const found = await readFound(folder, place, signal);
+      signal.throwIfAborted();
+      const settle = keep(found);
+      const isNew = old === null || old.isDirectory();
+      const make = async () => {
+        await (next ? rename(temporary, target) : unlink(target));
+        if (next && isNew) await assertNoRepository(place, () => unlink(target));
+      };
+      await kept(() => settle, [], make);
+    } finally {
+      await rm(temporary, { force: true });
+    }
+    await folder.sync();
+  });
+}
+
+/** Deletes a folder with nothing but such folders in it. Another one stays as it is, and so may some of these. */
+async function deleteEmptyFolder(path: string): Promise<void> {
+  await using parent = await anchorFolder(dirname(path));
+  await using folder = await anchorFolder(path);
+  for (const name of await readdir(folder.entry('.'))) {
+    if ((await lstat(folder.entry(name))).isDirectory()) await deleteEmptyFolder(join(path, name));
+  }
+  await rmdir(parent.entry(basename(path))).catch(() => undefined); // The change itself finds out.
+}
+
+/** Like a file that a bridge makes as root, a link belongs to the owner of the folder around it. */
+async function linkTemporary(path: string, target: Uint8Array, place: Place): Promise<void> {
+  await symlink(Buffer.from(target), path);
+  if (process.getuid?.() !== 0) return;
+  const { uid, gid } = await lstat(dirname(place.path));
+  await lchown(path, uid, gid);
 }
 
 /** Deletes the folders around a deleted file that are empty now, up to `top`, which stays. A folder in use stays, too. */
@@ -119,7 +220,7 @@ export async function moveFileAt(
     const old = source.entry(basename(from.path));
     const stats = await lstat(old);
     assertRegular(stats, from);
-    return await inFolderOf(to, { create: true }, async (target) => {
+    return await makingAt(to, { create: true }, async (target) => {
       // On a file system that ignores case, `to` leads to the file itself, under its old name.
       const name = basename(to.path === from.path ? to.name : to.path);
       const there =
@@ -137,12 +238,47 @@ export async function moveFileAt(
       await kept(isOtherCase ? undefined : keep, changes, async () => {
         if (isOtherCase) await rename(old, target.entry(name));
         else await moveOver(old, target.entry(name), to);
+        await assertNoRepository(to, () => moveOver(target.entry(name), old, from));
       });
       await target.sync();
       await source.sync();
       return path;
     });
   });
+}
+
+/**
+ * Makes an entry in the folder of a place, while no other call makes a part of the same look-alike of a repository.
+ * Refuses what would complete one, before anything is made.
+ */
+async function makingAt<Result>(
+  place: Place<'write'>,
+  options: { create?: boolean },
+  work: (folder: Anchor) => Promise<Result>,
+): Promise<Result> {
+  const { marks } = place;
+  const [top] = marks;
+  if (top === undefined) return await inFolderOf(place, options, work);
+  return await inTurnFor(marks, async () => {
+    await assertNoRepository(place);
+    try {
+      return await inFolderOf(place, options, work);
+    } catch (error) {
+      // An empty `objects` is a part of a repository, too.
+      if (options.create) await deleteEmptyFolders(place, top.folder);
+      throw error;
+    }
+  });
+}
+
+/** Another program can have made the other parts meanwhile. Then `takeBack` takes this one away again. */
+async function assertNoRepository(
+  place: Place<'write'>,
+  takeBack?: () => Promise<void>,
+): Promise<void> {
+  if (!(await completeRepository(place.marks))) return;
+  await takeBack?.();
+  throw closedTo(place.name, 'protected');
 }
 
 async function kept(

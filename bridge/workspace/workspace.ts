@@ -8,16 +8,17 @@ import { TOOL_LIMITS } from '../../shared/limits.ts';
 import { isWithin } from '../../shared/text/paths.ts';
 import { nameInLine } from '../../shared/text/plain-sight.ts';
 import { ToolFailure, toFileFailure } from '../failure.ts';
-import { type IgnoreFile, INDEX_IGNORE_FILES, TOOL_IGNORE_FILES } from '../ignored/chain.ts';
+import {
+  type IgnoreFile,
+  INDEX_IGNORE_FILES,
+  SECRET_IGNORE_FILES,
+  TOOL_IGNORE_FILES,
+} from '../ignored/chain.ts';
 import { IgnoredPaths } from '../ignored/ignored-paths.ts';
 import { IGNORED_LIMITS } from '../ignored/limits.ts';
-import {
-  type Closure,
-  closureOf,
-  looksLikeRepository,
-  REPOSITORY_MARKS,
-} from '../sandbox/view/protected.ts';
+import { type Closure, closureOf, isObeyedPath, isSecretPath } from '../sandbox/view/protected.ts';
 import { ProtectedLinks } from './protected-links.ts';
+import { completeRepository, marksOf, type RepositoryMark } from './repository-marks.ts';
 
 /** Why a folder cannot be a workspace. */
 export class WorkspaceError extends Error {
@@ -42,10 +43,14 @@ export interface Place<Granted extends Access = Access> {
   readonly path: string;
   /** Whether the call named a symbolic link. `path` is then its target. */
   readonly isLink: boolean;
+  /** Of `path`, where it may be written. A change that makes the place must look at them once more, in their turn. */
+  readonly marks: readonly RepositoryMark[];
 }
 
 export interface WorkspaceOptions {
   readonly closedPaths?: readonly string[];
+  /** Absolute paths of secrets that the machine's owner opens. */
+  readonly openedPaths?: readonly string[];
   readonly home?: string;
   /** Absolute. */
   readonly alias?: string;
@@ -66,6 +71,7 @@ interface View {
   /** Absolute paths in calls may begin with `root`, or with this one: the path as it was opened, or another folder's. */
   readonly given: string;
   readonly closedPaths: readonly string[];
+  readonly openedPaths: ReadonlySet<string>;
   readonly ignored: Ignored;
   readonly links: ProtectedLinks;
   /** As {@link isWithin} takes them. */
@@ -95,7 +101,7 @@ export class Workspace {
    */
   static async open(
     folder: string,
-    { closedPaths = [], home = homedir(), alias }: WorkspaceOptions = {},
+    { closedPaths = [], openedPaths = [], home = homedir(), alias }: WorkspaceOptions = {},
   ): Promise<Workspace> {
     const given = resolve(folder);
     const root = await realFolder(given);
@@ -116,6 +122,7 @@ export class Workspace {
       root,
       given: alias ?? given,
       closedPaths: closed,
+      openedPaths: new Set(openedPaths),
       ignored,
       links: new ProtectedLinks(root),
       allowedPaths: ['.'],
@@ -160,9 +167,14 @@ export class Workspace {
 
   /**
    * Lets a path of a call through, or throws a {@link ToolFailure}. The place may not exist. Its target can still be
-   * replaced afterwards; workspace/files.ts and changes.ts notice that.
+   * replaced afterwards; workspace/files.ts and changes.ts notice that. With `isEntry` a link at the path is the place
+   * itself, and not its target.
    */
-  async resolve<Wanted extends Access>(path: string, access: Wanted): Promise<Place<Wanted>> {
+  async resolve<Wanted extends Access>(
+    path: string,
+    access: Wanted,
+    { isEntry = false }: { isEntry?: boolean } = {},
+  ): Promise<Place<Wanted>> {
     if (path.trim() === '' || path.includes('\0')) {
       throw new ToolFailure(
         'INVALID_PATH',
@@ -172,15 +184,18 @@ export class Workspace {
     const called = this.#locate(path);
     const name = this.nameOf(called);
     try {
-      const real = await resolveExisting(called);
+      const real = isEntry
+        ? join(await resolveExisting(dirname(called)), basename(called))
+        : await resolveExisting(called);
       if (!isInside(this.root, real)) throw outside(path);
       const linked = access === 'write' ? await this.#view.links.namesOf(real) : [];
       this.#assertOpen(name, [name, relative(this.root, real), ...linked], { real, access });
       await this.#assertNotIgnored(name, real);
-      if (access === 'write') await this.#assertNoRepository(name, real);
+      const marks = access === 'write' ? marksOf(this.root, this.nameOf(real).split('/')) : [];
+      if (await completeRepository(marks)) throw closedTo(name, 'protected');
       this.#assertAllowed(name, real);
       const isLink = (await lstatIfAny(called))?.isSymbolicLink() === true;
-      return { access, name, path: real, isLink };
+      return { access, name, path: real, isLink, marks };
     } catch (error) {
       throw toFileFailure(error, name);
     }
@@ -192,9 +207,14 @@ export class Workspace {
     return isBelow ? path.slice(this.root.length + 1) : toName(relative(this.root, path));
   }
 
-  /** Whether a search may show the content of a file that it found, by the file's resolved path. */
+  /** Whether the content of a file may be shown where nothing asks for it by name, by the file's resolved path. */
   mayShow(path: string): boolean {
-    return this.mayName(path) && closureOf(relative(this.root, path)) !== 'secret';
+    return this.mayName(path) && this.#closureOf(relative(this.root, path)) !== 'secret';
+  }
+
+  /** The same for a search that found it: the lines of an ignore file are the names that it closes. */
+  mayFind(path: string): boolean {
+    return !TOOL_IGNORE_FILES.some((name) => name === basename(path)) && this.mayShow(path);
   }
 
   /** Whether a search may name a file. The name of a file with secrets may be shown, that of an ignored one not. */
@@ -208,9 +228,41 @@ export class Workspace {
     return this.#mayName(path, name, isFolder) && !this.#isUnindexed(name, isFolder);
   }
 
+  /**
+   * Whether commands cannot read what is at an absolute path: by its names, or by an ignore file. It need not exist. A
+   * path outside the workspace is not hidden.
+   */
+  hides(path: string): boolean {
+    if (!isInside(this.root, path)) return false;
+    const name = this.nameOf(path);
+    const isIgnored = (isFolder: boolean) =>
+      this.#view.ignored.closed.some((ignored) =>
+        isOfCommands(ignored.closing(name, { isFolder })),
+      );
+    return this.#closureOf(name) === 'secret' || isIgnored(false) || isIgnored(true);
+  }
+
+  /** The same by its names alone. */
+  isSecretName(path: string): boolean {
+    if (!isInside(this.root, path)) return false;
+    return isSecretPath(this.nameOf(path)) && !this.#view.openedPaths.has(path);
+  }
+
+  /** Whether an ignore file in the workspace's own folder, or in one above it, closes anything to commands. */
+  hasIgnoreRules(): boolean {
+    return this.#view.ignored.closed.some((ignored) => ignored.filesAtTop().some(isOfCommands));
+  }
+
   /** Whether the model gets a file, by its resolved path, only where something asks for the file itself. */
   isUnindexed(path: string, isFolder = false): boolean {
     return this.#isUnindexed(this.nameOf(path), isFolder);
+  }
+
+  /** By a name relative to the workspace. What the owner opens is no secret, and may still be protected. */
+  #closureOf(name: string): Closure | null {
+    const closure = closureOf(name);
+    const isOpened = closure === 'secret' && this.#view.openedPaths.has(join(this.root, name));
+    return isOpened ? (isObeyedPath(name) ? 'protected' : null) : closure;
   }
 
   #mayName(path: string, name: string, isFolder: boolean): boolean {
@@ -248,7 +300,7 @@ export class Workspace {
     if (this.#view.closedPaths.some((closed) => isInside(closed, real)))
       throw closedTo(name, 'secret');
     for (const seen of names) {
-      const closure = closureOf(seen);
+      const closure = this.#closureOf(seen);
       const isHeld =
         closure === 'protected' && access === 'write' && !this.#view.opened?.test(seen);
       if (closure === 'secret' || isHeld) {
@@ -269,20 +321,6 @@ export class Workspace {
       throw closedTo(name, 'secret');
   }
 
-  /** Refuses the last of the files that make git take a folder for a repository, and any change of one. */
-  async #assertNoRepository(name: string, real: string): Promise<void> {
-    const names = this.nameOf(real).split('/');
-    for (const [depth, mark] of names.entries()) {
-      if (!REPOSITORY_MARKS.has(mark)) continue;
-      const folder = join(this.root, ...names.slice(0, depth));
-      const others = await Promise.all(
-        [...REPOSITORY_MARKS].map((other) => exists(join(folder, other))),
-      );
-      const there = [...REPOSITORY_MARKS].filter((_, at) => others[at]);
-      if (looksLikeRepository(new Set([...there, mark]))) throw closedTo(name, 'protected');
-    }
-  }
-
   #assertAllowed(name: string, real: string): void {
     const realName = this.nameOf(real);
     if (!this.#view.isShown(realName)) throw denied(name);
@@ -295,6 +333,10 @@ export class Workspace {
       `${what} not within the paths that the request allows: use one in ${listed(this.#view.allowedPaths)}.`,
     );
   }
+}
+
+function isOfCommands(file: IgnoreFile | undefined): boolean {
+  return file !== undefined && SECRET_IGNORE_FILES.some((name) => name === file.name);
 }
 
 async function realFolder(given: string): Promise<string> {
@@ -337,13 +379,6 @@ async function lstatIfAny(path: string): Promise<Stats | undefined> {
   }
 }
 
-async function exists(path: string): Promise<boolean> {
-  return await lstat(path).then(
-    () => true,
-    () => false,
-  );
-}
-
 /** Compares path segments: `/a/bc` is not inside `/a/b`. A path is inside itself. */
 function isInside(folder: string, path: string): boolean {
   if (isPlain(folder) && isPlain(path)) return path === folder || path.startsWith(`${folder}/`);
@@ -375,11 +410,12 @@ function denied(name: string): ToolFailure {
   );
 }
 
-function closedTo(name: string, closure: Closure): ToolFailure {
+/** The place is closed to tools by its names, or by what they would make of its folder. */
+export function closedTo(name: string, closure: Closure): ToolFailure {
   return closure === 'secret'
     ? new ToolFailure(
         'SECRET_PATH',
-        `${nameInLine(name)} may hold secrets, so tools neither read nor change it: ask the person for what is needed of it.`,
+        `${nameInLine(name)} may hold secrets, so tools neither read nor change it: ask the person for what is needed of it, or to open it in sandbox.json.`,
       )
     : new ToolFailure(
         'PROTECTED_PATH',

@@ -113,12 +113,17 @@ async function commit(
 const ANOTHER_REPOSITORY =
   'The workspace is in another repository than when the work began: the person can put the first one back.';
 
+const NO_AUTHOR =
+  'Git did not say who commits, so nothing is committed: the person can see why with `git config user.name`.';
+
 /** As git's environment. */
 async function authorOf(
   root: string,
   { home = process.env['HOME'] ?? '/nonexistent', prefix = [] }: Partial<CommandUser> = {},
 ): Promise<Record<string, string>> {
-  const { name, email } = await readAuthor(root, { home, prefix });
+  const author = await readAuthor(root, { home, prefix });
+  if (author === undefined) throw worktreeFailed(NO_AUTHOR);
+  const { name, email } = author;
   return {
     GIT_AUTHOR_NAME: name,
     GIT_AUTHOR_EMAIL: email,

@@ -1,4 +1,5 @@
 /** The difference between two trees of a worktree, for people and the model. */
+import { join } from 'node:path';
 import type { ClosedWorktree } from '../../shared/tools/worktree.ts';
 import type { Git, GitCall } from './git.ts';
 import { WORKTREE_LIMITS } from './limits.ts';
@@ -12,16 +13,22 @@ export interface Compared {
   readonly mayShow: (path: string) => boolean;
 }
 
-/** Lists all changed files, and shows the content of those that may be shown, both within bounds. */
+/**
+ * Lists all changed files, and shows the content of those that may be shown, both within bounds. Git looks for
+ * attributes among the files of the work and in their index, where `* -diff` would hide a change: it gets neither.
+ */
 export async function readDifference(
   git: Git,
-  call: RecordCall,
+  { confine, env }: RecordCall,
   { base, now, mayShow }: Compared,
   signal: AbortSignal,
 ): Promise<Pick<ClosedWorktree, 'files' | 'omitted' | 'diff'>> {
   const timeoutMs = WORKTREE_LIMITS.gitWorkMs;
+  const { GIT_DIR } = env;
   const comparing = (...args: readonly string[]): GitCall => ({
-    ...call,
+    cwd: GIT_DIR,
+    env: { GIT_DIR, GIT_WORK_TREE: GIT_DIR, GIT_INDEX_FILE: join(GIT_DIR, 'no-index') },
+    confine,
     args: [...COMPARE, ...args],
     timeoutMs,
     signal,
@@ -38,11 +45,27 @@ export async function readDifference(
   const listed = fitting(files);
   const all = { files: listed, omitted: files.length - listed.length };
   if (hidden.length > WORKTREE_LIMITS.maxHiddenFiles) return { ...all, diff: TOO_MANY_HIDDEN };
+  // One NUL makes a script binary to git, which then shows nothing of it. Real ones come last, where the cut is.
+  const binary = files
+    .filter(({ added }) => added === null)
+    .map(namesOf)
+    .filter((names) => names.every(mayShow))
+    .flat();
+  const isFew = binary.length <= WORKTREE_LIMITS.maxHiddenFiles;
   const without = hidden.map(excluding);
-  const patch = comparing('--patch', base, now, '--', ':(top)', ...without);
-  const maxBytes = WORKTREE_LIMITS.maxDiffChars * MAX_UTF8;
-  return { ...all, diff: cutDiff(await git.run({ ...patch, maxBytes }), hidden) };
+  const patchOf = async (...args: readonly string[]) => {
+    const maxBytes = WORKTREE_LIMITS.maxDiffChars * MAX_UTF8;
+    return await git.run({ ...comparing('--patch', ...args, ...without), maxBytes });
+  };
+  const shown = isFew ? binary : [];
+  const parts = [await patchOf(base, now, '--', ':(top)', ...shown.map(excluding))];
+  if (shown.length > 0) {
+    parts.push(AS_TEXT, await patchOf('--text', base, now, '--', ...shown.map(including)));
+  }
+  return { ...all, diff: cutDiff(parts.join(''), hidden) };
 }
+
+const AS_TEXT = '[the files that follow are binary to git: their bytes, shown as text]\n';
 
 const COMPARE = [
   'diff-tree',
@@ -53,11 +76,14 @@ const COMPARE = [
   '--no-color',
 ];
 
+const excluding = (path: string) => pathspecOf(path, 'exclude,');
+const including = (path: string) => pathspecOf(path, '');
+
 /** A name that is not UTF-8 came with replacement characters, which no name on the disk has: there, any name matches. */
-function excluding(path: string): string {
-  if (!path.includes(REPLACEMENT)) return `:(exclude,top,literal)${path}`;
+function pathspecOf(path: string, magic: 'exclude,' | ''): string {
+  if (!path.includes(REPLACEMENT)) return `:(${magic}top,literal)${path}`;
   const glob = path.replaceAll(/[*?[\\]/g, '\\$&').replaceAll(REPLACEMENT, '*');
-  return `:(exclude,top,glob)${glob}`;
+  return `:(${magic}top,glob)${glob}`;
 }
 
 const REPLACEMENT = '\ufffd';

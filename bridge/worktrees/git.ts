@@ -24,7 +24,7 @@ export interface GitCall {
 }
 
 export interface GitAnswer {
-  /** Null for a git that was ended. */
+  /** Null for a git that was ended at the limit of its output. */
   readonly code: number | null;
   readonly output: string;
   readonly complaint: string;
@@ -45,7 +45,10 @@ export class Git {
     this.#program = program;
   }
 
-  /** Resolves with any exit code. Throws a ToolFailure for a git that does not start or does not answer in time. */
+  /**
+   * Resolves with any exit code. Throws a ToolFailure for a git that does not start, does not answer in time, or is ended
+   * by a signal.
+   */
   async ask(call: GitCall): Promise<GitAnswer> {
     const { maxBytes = WORKTREE_LIMITS.maxGitBytes, input = '', encoding = 'utf8' } = call;
     const work = new GitWork(await this.#launchOf(call), call);
@@ -58,6 +61,7 @@ export class Git {
       if (left < 0) work.end();
     });
     const code = await work.code;
+    if (code === null && left >= 0) throw gitFailed(call.args, 'a signal ended it');
     const output = Buffer.concat(chunks).toString(encoding);
     return { code, output, complaint: work.complaint, isCut: left < 0 };
   }

@@ -177,9 +177,10 @@ function notesOf(what: string, names: readonly string[]): string[] {
   return [`Without the content of each ${what}: ${nameInLine(first)}${others}.`];
 }
 
-/** The first line names the branch. */
-function hasChanges(status: string | undefined): boolean {
-  return (status ?? '').split('\n').some((line) => line !== '' && !line.startsWith('## '));
+/** The first line names the branch. Without a status there may be some: git failed, or would have run a program. */
+export function hasChanges(status: string | undefined): boolean {
+  if (status === undefined) return true;
+  return status.split('\n').some((line) => line !== '' && !line.startsWith('## '));
 }
 
 function giverTo(account: CommandUser | undefined): (path: string) => Promise<void> {

@@ -65,7 +65,9 @@ async function writeShared(
 }
 
 /** How git is asked about a worktree's record. */
-export type RecordCall = Pick<GitCall, 'cwd' | 'env' | 'confine'>;
+export interface RecordCall extends Pick<GitCall, 'cwd' | 'confine'> {
+  readonly env: { readonly GIT_DIR: string; readonly GIT_WORK_TREE: string };
+}
 
 /** Git reads files that commands wrote, and may be misled to others: it sees no more than commands do. */
 export function recordCall(
@@ -123,7 +125,10 @@ export class RecordSnapshot {
     const repositories = await this.#leaveRepositoriesOut(base);
     const worked: string[] = [];
     for (const name of repositories) if (await this.#holdsWork(name)) worked.push(toText(name));
-    const unread = complaint.split('\n').filter((line) => line !== '' && !ON_REPOSITORY.test(line));
+    // Of a long complaint the end is missing, which may be about a file.
+    const isCut = complaint.length >= WORKTREE_LIMITS.maxComplaintChars;
+    const lines = [...complaint.split('\n'), ...(isCut ? ['…'] : [])];
+    const unread = lines.filter((line) => line !== '' && !ON_REPOSITORY.test(line));
     const ignored = (await this.#namesOf('--others', '--ignored', ...COMPACT)).map(toText);
     const notes = [
       ...(unread.length === 0 ? [] : [`${SOME_UNREAD}: ${unread.join('\n')}`]),

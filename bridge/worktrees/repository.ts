@@ -28,8 +28,11 @@ export async function findRepository(
 ): Promise<Repository> {
   const asked = ['--show-toplevel', '--git-common-dir', '--show-object-format', '--show-prefix'];
   const args = ['rev-parse', '--path-format=absolute', ...asked];
-  const { code, output } = await git.ask({ cwd: root, args, signal });
-  if (code !== 0) throw notARepository('The workspace is in no git repository');
+  const { code, output, complaint } = await git.ask({ cwd: root, args, signal });
+  if (/^fatal: not a git repository/m.test(complaint)) {
+    throw notARepository('The workspace is in no git repository');
+  }
+  if (code !== 0) throw gitFailed(args, complaint);
   const [top = '', shared = '', format = '', prefix = ''] = output.split('\n');
   const common = await realpath(shared);
   if (!(await isOwnFolder(join(top, '.git'), common))) {
@@ -76,8 +79,9 @@ export async function findBase(
 ): Promise<string> {
   const named = `${base}^{commit}`;
   const args = ['rev-parse', '--verify', '--quiet', '--end-of-options', named];
-  const { code, output } = await git.ask({ cwd: root, args, signal });
+  const { code, output, complaint } = await git.ask({ cwd: root, args, signal });
   if (code === 0) return output.trim();
+  if (code !== NOT_FOUND) throw gitFailed(args, complaint);
   throw new ToolFailure(
     'BASE_NOT_FOUND',
     base === 'HEAD'
@@ -85,6 +89,9 @@ export async function findBase(
       : `The repository has no commit ${nameInLine(base)}: name a commit, branch or tag that it has.`,
   );
 }
+
+/** The exit code of `rev-parse --verify --quiet`. */
+const NOT_FOUND = 1;
 
 /** The wanted name, if it is free and a name at all. Without one: the first free name of the conversation's. */
 export async function chooseBranch(
@@ -95,8 +102,9 @@ export async function chooseBranch(
 ): Promise<string> {
   if (wanted !== undefined) {
     const args = ['check-ref-format', `refs/heads/${wanted}`];
-    const { code } = await git.ask({ cwd: repository.root, args, signal });
+    const { code, complaint } = await git.ask({ cwd: repository.root, args, signal });
     const shown = nameInLine(wanted);
+    if (code !== 0 && code !== NO_NAME) throw gitFailed(args, complaint);
     if (code !== 0 || wanted === 'HEAD') {
       throw new ToolFailure('INVALID_ARGUMENTS', `${shown} cannot be the name of a branch.`);
     }
@@ -110,6 +118,9 @@ export async function chooseBranch(
   }
   throw branchTaken(`All branches drawbridge/${short}-… exist already`);
 }
+
+/** The exit code of `check-ref-format`. */
+const NO_NAME = 1;
 
 /** Git keeps branches as files in folders: beside `a` there is no `a/b`. */
 async function isFree(

@@ -198,7 +198,7 @@ class EditorDoor implements Disposable {
 
   async prompt({ sessionId, prompt }: PromptRequest, signal: AbortSignal): Promise<PromptResponse> {
     const { session, place } = this.#require(sessionId);
-    const message = toMessage(prompt, place.folder);
+    const message = await toMessage(prompt, place.folder);
     return { stopReason: await session.prompt(message, cancelOf(signal)) };
   }
 

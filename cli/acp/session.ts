@@ -13,7 +13,7 @@ import {
   prependPart,
   type ReadEvent,
 } from '../../client/index.ts';
-import { imagesOf, type MessageContent, textOf } from '../../shared/api/requests.ts';
+import type { MessageContent } from '../../shared/api/requests.ts';
 import { parseResponseId } from '../../shared/ids.ts';
 import { REQUEST_LIMITS } from '../../shared/limits.ts';
 import { waitSentence } from '../../shared/shown/waits.ts';
@@ -191,7 +191,7 @@ export class EditorSession implements Disposable {
     await this.#place.rejoin();
     await this.#askAboutServers();
     if (prompt.isCancelled) return;
-    const words = imagesOf(content).length > 0 ? '' : textOf(content).trim();
+    const words = typeof content === 'string' ? content.trim() : '';
     if (words === '/undo' || words === '/redo') {
       await undoFiles(words === '/undo' ? 'last' : 'redo', {
         session: this.#session,

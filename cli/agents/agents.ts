@@ -1,4 +1,5 @@
 /** `drawbridge agents`: starts agents that work in the background, and follows, instructs, stops and merges them. */
+
 import { type Command, Option } from 'commander';
 import { type AgentInput, type Client, createClient } from '../../client/index.ts';
 import type { AgentInfo } from '../../shared/api/agents.ts';
@@ -15,6 +16,7 @@ import { addTargetOptions, findTarget, type TargetOptions } from '../target/targ
 import { parseConversationId } from '../target/typed-ids.ts';
 import { askFirst } from '../terminal/confirm.ts';
 import { ownCommand } from '../terminal/own-command.ts';
+import { printOut } from '../terminal/print.ts';
 import { jsonLine, openTerminal } from '../terminal/terminal.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 import { wholeNumber } from '../terminal/whole-number.ts';
@@ -219,5 +221,5 @@ async function promptOf(words: readonly string[], { json }: Options): Promise<st
 }
 
 function print({ json }: Options, value: object, text: string): void {
-  process.stdout.write(json ? jsonLine(value) : text);
+  printOut(json ? jsonLine(value) : text);
 }

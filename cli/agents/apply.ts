@@ -1,5 +1,8 @@
 /** Merges the commit of a background agent into the branch that the person's repository has checked out. */
 import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { LocalError } from '../../machine/local-error.ts';
 import type { Agent } from '../../shared/api/agents.ts';
@@ -39,9 +42,65 @@ export async function previewMerge(
     throw new LocalError('refused', `${where}. Go to the folder of the agent: see \`${show}\`.`);
   }
   const commit = found.words;
-  const diff = await git(folder, 'diff', ...PLAIN_DIFF, `HEAD...${commit}`);
+  const diff = await plainDifference(folder, commit);
   if (!diff.isDone) throw new LocalError('failed', `git shows no difference: ${diff.words}`);
   return { folder, commit, branch, diff: diff.words };
+}
+
+/**
+ * What the commit has since it left the checked out branch. Attributes (`* -diff`), which lie among the files and in
+ * the repository's own folder, could hide a part of it: so an empty repository compares, which borrows the objects.
+ */
+async function plainDifference(folder: string, commit: string): Promise<GitResult> {
+  const asked = await git(folder, 'rev-parse', '--show-object-format', '--git-path', 'objects');
+  const [format, objects = ''] = asked.output.split('\n');
+  const base = await git(folder, 'merge-base', 'HEAD', commit);
+  const failed = [asked, base].find(({ isDone }) => !isDone);
+  if (failed) return failed;
+  const empty = await mkdtemp(join(tmpdir(), 'drawbridge-diff-'));
+  try {
+    const made = await git(
+      empty,
+      'init',
+      '-q',
+      '--bare',
+      '--template=',
+      `--object-format=${format}`,
+    );
+    if (!made.isDone) return made;
+    await mkdir(join(empty, 'objects/info'), { recursive: true });
+    await writeFile(join(empty, 'objects/info/alternates'), `${resolve(folder, objects)}\n`);
+    const compare = (...args: readonly string[]) =>
+      git(empty, '--git-dir=.', 'diff-tree', '-r', '--find-renames', ...PLAIN_DIFF, ...args);
+    const both = [base.words, commit] as const;
+    const counts = await compare('--numstat', '-z', ...both);
+    if (!counts.isDone) return counts;
+    // One NUL makes a script binary to git, which then shows nothing of it. Real ones come last.
+    const binary = binaryPaths(counts.output);
+    const others = binary.map((path) => `:(exclude,literal)${path}`);
+    const patch = await compare('--patch', ...both, '--', '.', ...others);
+    if (!patch.isDone || binary.length === 0) return patch;
+    const paths = binary.map((path) => `:(literal)${path}`);
+    const asText = await compare('--patch', '--text', ...both, '--', ...paths);
+    const words = [patch.words, AS_TEXT, asText.words].filter((part) => part !== '').join('\n');
+    return { ...asText, words };
+  } finally {
+    await rm(empty, { recursive: true, force: true });
+  }
+}
+
+const AS_TEXT = 'The files that follow are binary to git: their bytes, shown as text.';
+
+/** Of `--numstat -z`, which has no counts for them. A renamed file has its paths in two more fields. */
+function binaryPaths(numstat: string): string[] {
+  const fields = numstat.split('\0').values();
+  const paths: string[] = [];
+  for (const field of fields) {
+    const [, added, path] = /^(\S+)\t\S+\t(.*)$/s.exec(field) ?? [];
+    const names = path === '' ? [fields.next().value, fields.next().value] : [path];
+    if (added === '-') paths.push(...names.filter((name) => name !== undefined));
+  }
+  return paths;
 }
 
 /** Resolves to git's words. @throws {LocalError} with git's words if it did not merge, for example for a conflict. */
@@ -51,12 +110,16 @@ export async function merge({ folder, commit, branch }: AgentMerge): Promise<str
   return words;
 }
 
-/** The first lines of the difference, and how to read the others. */
+/**
+ * The first lines of the difference, and how to read the others. As text, because the plain command obeys the
+ * attributes of the folder, which can call a file binary.
+ */
 export function diffText({ diff, commit }: AgentMerge): string {
   const lines = diff.split('\n');
   const more = lines.length - MAX_LINES;
   if (more <= 0) return diff;
-  const rest = `… ${more} more lines: \`git diff HEAD...${commit}\` shows all`;
+  const command = ['git', 'diff', '--text', ...PLAIN_DIFF, `HEAD...${commit}`].join(' ');
+  const rest = `… ${more} more lines: \`${command}\` shows all`;
   return [...lines.slice(0, MAX_LINES), rest].join('\n');
 }
 
@@ -71,7 +134,8 @@ const MAX_BYTES = 64 * MIB;
 
 interface GitResult {
   readonly isDone: boolean;
-  /** What it printed, in plain sight. */
+  readonly output: string;
+  /** What it printed, in plain sight, with its complaints where it failed. */
   readonly words: string;
 }
 
@@ -83,7 +147,11 @@ async function git(folder: string, ...args: readonly string[]): Promise<GitResul
     inPlainSight(`${stdout}${stderr}`.trim().replaceAll('\t', '    '));
   const options = { cwd: folder, maxBuffer: MAX_BYTES };
   return await promisify(execFile)(program, args, options).then(
-    ({ stdout }) => ({ isDone: true, words: words(stdout, '') }),
-    ({ stdout = '', stderr = '' }) => ({ isDone: false, words: words(stdout, stderr) }),
+    ({ stdout }) => ({ isDone: true, output: stdout, words: words(stdout, '') }),
+    ({ stdout = '', stderr = '' }) => ({
+      isDone: false,
+      output: stdout,
+      words: words(stdout, stderr),
+    }),
   );
 }

@@ -10,6 +10,7 @@ import {
 } from '../../shared/shown/proposal.ts';
 import type { Lasting } from '../../shared/wire/approvals.ts';
 import type { ApprovalEvent } from '../render/catch-up.ts';
+import { ownCommand } from '../terminal/own-command.ts';
 import { askForChangedFile } from './changed-file.ts';
 import { type Chat, sayUnlessCounted } from './chat.ts';
 
@@ -33,7 +34,7 @@ export async function askApproval(
     const isTaken = await sayUnlessCounted(chat, () => sendReply(chat, question, answer, device));
     return isTaken ? 'sent' : 'refused';
   }
-  if (!device) say(NO_KEY);
+  if (!device) say(noKey());
   else if (!signal.aborted) say(UNANSWERED);
   return 'open';
 }
@@ -121,9 +122,9 @@ export async function sendReply(
 const UNANSWERED =
   "The question is still open. Answer it in the bridge's terminal or on a device that the bridge knows. " +
   'Ctrl-C cancels the answer.';
-const NO_KEY =
+const noKey = () =>
   "This machine has no key that the bridge knows. Answer the question in the bridge's terminal or on a device " +
-  'that the bridge knows; `drawbridge devices show` makes this machine one. Ctrl-C cancels the answer.';
+  `that the bridge knows; \`${ownCommand('devices', 'show')}\` makes this machine one. Ctrl-C cancels the answer.`;
 
 /** An answer with all that is signed or sent beside it. */
 export interface ApprovalReply extends TypedAnswer {

@@ -2,6 +2,7 @@
 
 import type { ImagePart, MessageContent } from '../../shared/api/requests.ts';
 import { REQUEST_LIMITS } from '../../shared/limits.ts';
+import { type ChosenPaths, withChosen } from '../../shared/text/mention-text.ts';
 import { readPiped } from '../terminal/piped-input.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { UsageError } from '../terminal/usage-error.ts';
@@ -29,8 +30,21 @@ export async function readMessage(
 const SILENT =
   'drawbridge: nothing came on stdin, so only the prompt is sent; add "-" to the prompt to wait for stdin.\n';
 
-/** The text alone, or text and images in OpenAI's form. */
-export function toContent(text: string, images: readonly ImagePart[]): MessageContent {
-  if (images.length === 0) return text;
-  return [...(text.trim() === '' ? [] : [{ type: 'text' as const, text }]), ...images];
+/** The text alone, or text, the paths that were chosen for it, and images. */
+export function toContent(
+  text: string,
+  images: readonly ImagePart[],
+  chosen: ChosenPaths = new Map(),
+): MessageContent {
+  const said = withChosen(text, chosen);
+  if (images.length === 0) return said;
+  const words = typeof said === 'string' ? [{ type: 'text' as const, text: said }] : said;
+  return [...(text.trim() === '' ? [] : words), ...images];
 }
+
+/** Messages for a person who has none yet. Each does something in any folder, also with the demo model. */
+export const EXAMPLES = [
+  'what is in this project',
+  'create hello.md with Good morning, then run wc -w hello.md',
+  'search for TODO',
+] as const;

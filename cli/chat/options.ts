@@ -68,6 +68,7 @@ export async function openChat(options: ChatOptions, terminal: Terminal): Promis
   const client = createClient(target);
   const conversationId = options.continue ? await lastConversation(client, target) : named;
   if (named !== undefined) await requireHere(client, target, named);
+  const warn = (line: string) => terminal.write(`${terminal.paint('yellow', line)}\n`);
   return {
     client,
     device,
@@ -85,6 +86,6 @@ export async function openChat(options: ChatOptions, terminal: Terminal): Promis
     url: target.url,
     stateDir: await stateDirOf(options),
     conversationId,
-    ...(conversationId === undefined && { bridgeId: await bridgeForNew(client, target) }),
+    ...(conversationId === undefined && { bridgeId: await bridgeForNew(client, target, warn) }),
   };
 }

@@ -6,6 +6,7 @@ import type { ConversationView } from '../../shared/wire/documents.ts';
 import type { StreamEvent } from '../../shared/wire/events.ts';
 import { isOver } from '../../shared/wire/fold.ts';
 import { Mode } from '../../shared/wire/modes.ts';
+import { watchReplaced } from '../target/replaced.ts';
 import { EXIT } from '../terminal/exit-codes.ts';
 import { describeError } from '../terminal/failure-text.ts';
 import { UsageError } from '../terminal/usage-error.ts';
@@ -19,7 +20,12 @@ import { joinTurn, runTurn, type TurnEnd } from './turn.ts';
 /** Talks until the prompt is answered or the person leaves: the exit code. @throws {UsageError | ClientError} */
 export async function runChat(chat: Chat, words: readonly string[]): Promise<number> {
   const { terminal, images } = chat;
-  if (words.join('').trim() === '' && terminal.isInteractive) return await converse(chat);
+  if (words.join('').trim() === '' && terminal.isInteractive) {
+    const leaving = new AbortController();
+    const say = (line: string) => terminal.notify(`${terminal.paint('yellow', line)}\n`);
+    void watchReplaced(chat, say, leaving.signal);
+    return await converse(chat).finally(() => leaving.abort());
+  }
   const message = await readMessage(terminal, words);
   if (message.trim() === '' && images.length === 0) {
     throw new UsageError('The message is empty: give a prompt, or pipe one in.');

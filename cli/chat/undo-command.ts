@@ -1,4 +1,5 @@
 /** `drawbridge undo` and `redo`: shows what would be taken back, asks, and takes it back. */
+
 import { type Command, Option } from 'commander';
 import type { UndoInput } from '../../client/index.ts';
 import { parseResponseId, responseIdOf } from '../../shared/ids.ts';
@@ -6,6 +7,7 @@ import type { StreamEvent } from '../../shared/wire/events.ts';
 import type { UndoReport } from '../../shared/wire/undo.ts';
 import { addTargetOptions, type TargetOptions } from '../target/target.ts';
 import { askFirst } from '../terminal/confirm.ts';
+import { printOut } from '../terminal/print.ts';
 import { openTerminal } from '../terminal/terminal.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 import type { Chat } from './chat.ts';
@@ -75,7 +77,7 @@ export async function forkWithFiles(chat: Chat, responseId: string): Promise<num
   if (report && changesFiles(report)) await askToChange(chat, 'Nothing was forked.');
   const fork = report && ({ files: 'restore', digest: report.digest } as const);
   const made = await client.forkConversation(conversationId, responseId, fork);
-  process.stdout.write(`${made.conversationId}\n`);
+  printOut(`${made.conversationId}\n`);
   if (made.responseId === undefined) return EXIT_CODES.completed;
   const forked = { ...chat, conversationId: made.conversationId };
   return EXIT_CODES[await joinTurn(forked, made.responseId)];

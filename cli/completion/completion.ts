@@ -1,5 +1,7 @@
 /** `drawbridge completion`: prints a script with which a shell completes the command's words. */
+
 import { Argument, type Command } from 'commander';
+import { printOut } from '../terminal/print.ts';
 import { bashScript } from './bash.ts';
 import { fishScript } from './fish.ts';
 import { type CommandWords, wordsOf } from './tree.ts';
@@ -18,7 +20,7 @@ export function registerCompletion(program: Command): void {
     .addArgument(new Argument('<shell>', 'your shell').choices(Object.keys(SCRIPTS)))
     .addHelpText('after', HOW)
     .action((shell: string) => {
-      process.stdout.write(SCRIPTS[shell]?.(wordsOf(program)) ?? '');
+      printOut(SCRIPTS[shell]?.(wordsOf(program)) ?? '');
     });
 }
 

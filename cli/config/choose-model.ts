@@ -11,11 +11,13 @@ import { withoutSetting, withSetting } from '../../local/config/edit.ts';
 import { Config, DEMO, type KeyReference } from '../../local/config/schema.ts';
 import { LocalError } from '../../machine/local-error.ts';
 import { makePrivateFolders, replaceFile } from '../../machine/private-files.ts';
+import { PROVIDERS } from '../../shared/settings/dialects.ts';
 import { inOneLine, nameInLine } from '../../shared/text/plain-sight.ts';
 import { CLI_LIMITS } from '../limits.ts';
 import { describeFailure } from '../terminal/failure-text.ts';
 import { Interrupted } from '../terminal/interrupted.ts';
 import { ownCommand } from '../terminal/own-command.ts';
+import { foldedAt } from '../terminal/short-line.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { OFFERED, type OfferedProvider, type ProviderSettings } from './providers.ts';
 
@@ -56,11 +58,8 @@ export async function chooseModel(
     const ending = AbortSignal.any([signal, left.signal]);
     const servers = await find(ending);
     const ask = (question: string) => terminal.ask(question, ending);
-    const choice = await chooseFrom(
-      menuOf({ terminal, ask, env, ending, path, list }, servers),
-      terminal,
-      ask,
-    );
+    const asking = { terminal, ask, env, ending, path, list };
+    const choice = await chooseFrom(menuOf(asking, servers), terminal, asking);
     ending.throwIfAborted();
     if (!choice) return;
     // Anew: the person may have changed the file before the answer.
@@ -94,27 +93,29 @@ interface ModelMenu extends Pick<ModelServers, 'list'> {
 
 function menuOf(asking: ModelMenu, servers: readonly FoundServer[]): MenuEntry[] {
   const { env } = asking;
-  const entries = servers.flatMap(entriesOf);
+  const known = servers.flatMap(entriesOf);
+  const others: MenuEntry[] = [];
   for (const provider of OFFERED) {
     const { title, keyName, detail } = provider;
-    entries.push({
+    const hasKey = Boolean(env[keyName]);
+    (hasKey ? known : others).push({
       name: title,
-      detail: env[keyName] ? `with the key in ${keyName}` : detail,
+      detail: hasKey ? `with the key in ${keyName}` : detail,
       choose: () => askProvider(asking, provider),
     });
   }
-  entries.push({
+  others.push({
     name: 'another server',
-    detail: 'Ollama, LM Studio, vLLM and others, by its URL',
+    detail: 'Ollama, LM Studio, vLLM and others, by its address',
     choose: () => askServer(asking),
   });
-  const choose = async () => ({ model: DEMO });
-  entries.push({
+  const demo: MenuEntry = {
     name: 'the built-in demo',
     detail: 'no language model; it needs nothing',
-    choose,
-  });
-  return entries;
+    choose: async () => ({ model: DEMO }),
+  };
+  // What Enter takes works: what was found here, else the demo.
+  return known.length > 0 ? [...known, ...others, demo] : [demo, ...others];
 }
 
 function entriesOf({ name, baseUrl, models }: FoundServer): MenuEntry[] {
@@ -127,14 +128,19 @@ function entriesOf({ name, baseUrl, models }: FoundServer): MenuEntry[] {
 
 async function chooseFrom(
   entries: readonly MenuEntry[],
-  { write }: Terminal,
-  ask: ModelMenu['ask'],
+  { write, pick }: Terminal,
+  { ask, ending }: Pick<ModelMenu, 'ask' | 'ending'>,
 ): Promise<ModelChoice | undefined> {
   const width = Math.max(...entries.map(({ name }) => inOneLine(name).length));
-  const lines = entries.map(({ name, detail }, index) => {
-    const number = String(index + 1).padStart(3);
-    return `${number}  ${inOneLine(name).padEnd(width)}  ${detail}\n`;
-  });
+  const labels = entries.map(
+    ({ name, detail }) => `${inOneLine(name).padEnd(width)}  ${inOneLine(detail)}`,
+  );
+  if (pick) {
+    write('Which model should answer? (arrows, then Enter)\n\n');
+    const index = await pick(labels, ending);
+    return index === undefined ? undefined : await entries[index]?.choose();
+  }
+  const lines = labels.map((label, index) => `${String(index + 1).padStart(3)}  ${label}\n`);
   write(`Which model should answer?\n\n${lines.join('')}\n`);
   for (;;) {
     const answer = await ask(`Number (Enter for 1): `);
@@ -172,33 +178,47 @@ interface GivenKey {
   readonly typed?: KeptSecret;
 }
 
+/** Null for none, which an optional key may be. */
 async function askKey(
   asking: ModelMenu,
-  { title, keyName, name }: OfferedProvider,
-): Promise<GivenKey | undefined> {
+  { title, keyName, name }: Pick<OfferedProvider, 'title' | 'name'> & { readonly keyName?: string },
+): Promise<GivenKey | null | undefined> {
   const { env, terminal, path } = asking;
+  const isOptional = keyName === undefined;
   const ofVariable = (variable: string) => {
     const value = env[variable];
     return value ? { reference: { env: variable }, value } : undefined;
   };
-  const known = ofVariable(keyName);
+  const known = isOptional ? undefined : ofVariable(keyName);
   if (known) return known;
   const file = path && join(dirname(path), 'keys', name);
   const where = file === undefined ? '' : `, which is kept in ${nameInLine(file)} for you alone`;
-  terminal.write(`Paste your key for ${title}${where}, or name a variable that has it.\n`);
-  const question = `Key for ${title} (not shown): `;
-  return await askRight(
+  const how = `Paste your key for ${title}${where}, or name a variable that has it.`;
+  terminal.write(`${foldedAt(how, terminal.columns)}\n`);
+  const question = `Key for ${title} (not shown${isOptional ? '; Enter for none' : ''}): `;
+  return await askRight<GivenKey | null>(
     { ...asking, ask: (words) => terminal.ask(words, asking.ending, { hidden: true }) },
     question,
-    (text) => {
-      if (/^[A-Z_][A-Z0-9_]*$/.test(text))
-        return ofVariable(text) ?? new Error(`The variable ${text} is not set here.`);
-      if (!KEY.test(text)) return new Error('A key is one word without blanks.');
+    async (text) => {
+      if (isOptional && text === '') return null;
+      const isName = VARIABLE.test(text);
+      const named = isName ? ofVariable(text) : undefined;
+      if (named) return named;
+      if (!KEY.test(text)) return new Error(NO_KEY);
       if (file === undefined) return new Error('There is no home folder to keep a key in.');
+      // What was typed unseen may be a key, so no message repeats it.
+      if (isName && !/^\s*y(?:es)?\s*$/i.test((await asking.ask(IS_KEY)) ?? ''))
+        return new Error('Give the key, or the name of a variable that is set here.');
       return { reference: { file: `keys/${name}` }, value: text, typed: { file, value: text } };
     },
   );
 }
+
+const VARIABLE = /^[A-Z_][A-Z0-9_]*$/;
+const IS_KEY = 'No variable of this name is set here. Is it the key itself? y or n: ';
+
+const NO_KEY =
+  'A key is one word of at least 8 characters, and no variable of this name is set here.';
 
 /** What can be a key: printable characters of ASCII, as in a header of HTTP. */
 const KEY = /^[!-~]{8,4096}$/;
@@ -215,17 +235,52 @@ function sayListing({ write, paint }: Terminal, name: string, listing: ModelList
 }
 
 async function askServer(asking: ModelMenu): Promise<ModelChoice | undefined> {
-  const baseUrl = await askRight(asking, 'URL (such as http://127.0.0.1:8000/v1): ', parseUrl);
-  if (baseUrl === undefined) return undefined;
-  const listing = await asking.list(baseUrl, asking.ending);
-  sayListing(asking.terminal, 'The server', listing);
+  const urls = await askRight(asking, 'Address (such as 127.0.0.1:8000): ', parseAddress);
+  if (urls === undefined) return undefined;
+  const name = new URL(urls[0]).host.replaceAll(/[^\w.-]/g, '_');
+  for (;;) {
+    const key = await askKey(asking, { title: 'this server', name });
+    if (key === undefined) return undefined;
+    const { baseUrl, listing } = await findApi(asking, urls, key);
+    sayListing(asking.terminal, 'The server', listing);
+    if (listing.outcome === 'refused') continue;
+    return await askModel(asking, baseUrl, key, listing);
+  }
+}
+
+/** Servers have the API below `/v1`, or at the address itself: the first that lists models, else the first. */
+async function findApi(
+  { list, ending }: ModelMenu,
+  urls: Addresses,
+  key: GivenKey | null,
+): Promise<{ readonly baseUrl: string; readonly listing: ModelListing }> {
+  const headers = key === null ? undefined : PROVIDERS.chat.headers(key.value);
+  const [baseUrl, other] = urls;
+  const listing = await list(baseUrl, ending, headers);
+  if (listing.outcome !== 'unlisted' || other === undefined) return { baseUrl, listing };
+  const otherListing = await list(other, ending, headers);
+  return otherListing.outcome === 'listed'
+    ? { baseUrl: other, listing: otherListing }
+    : { baseUrl, listing };
+}
+
+async function askModel(
+  asking: ModelMenu,
+  baseUrl: string,
+  key: GivenKey | null,
+  listing: ModelListing,
+): Promise<ModelChoice | undefined> {
   const models = listing.outcome === 'listed' ? listing.models : [];
   const shown = models.slice(0, CLI_LIMITS.maxOfferedModels).map(inOneLine).join(', ');
   if (shown !== '') asking.terminal.write(`It has ${shown}.\n`);
   const model = await askWord(asking, 'Model', models[0]);
   if (model === undefined) return undefined;
-  const key = await askRight(asking, 'Variable that has its key (Enter for none): ', parseVariable);
-  return key === undefined ? undefined : { baseUrl, model, ...(key && { key }) };
+  return {
+    baseUrl,
+    model,
+    ...(key && { key: key.reference }),
+    ...(key?.typed && { secret: key.typed }),
+  };
 }
 
 /** A name; Enter takes the usual one. */
@@ -247,27 +302,29 @@ async function askWord(
 async function askRight<Value>(
   { ask, terminal }: ModelMenu,
   question: string,
-  parse: (text: string) => Value | Error,
+  parse: (text: string) => Value | Error | Promise<Value | Error>,
 ): Promise<Value | undefined> {
   for (;;) {
     const answer = await ask(question);
     if (answer === undefined) return undefined;
-    const value = parse(answer.trim());
+    const value = await parse(answer.trim());
     if (!(value instanceof Error)) return value;
     terminal.write(`${value.message}\n`);
   }
 }
 
-function parseUrl(text: string): string | Error {
-  const { error } = Config.shape.baseUrl.safeParse(text);
-  return error ? new Error(`The URL ${error.issues[0]?.message}.`) : text;
-}
+/** Where the API can be, the likely place first. */
+type Addresses = readonly [string, ...string[]];
 
-/** Null for none. */
-function parseVariable(text: string): KeyReference | null | Error {
-  if (text === '') return null;
-  if (/^[A-Za-z_]\w*$/.test(text)) return { env: text };
-  return new Error('Give the name of a variable, not the key: config.json never has a key.');
+/** An address without a scheme is that of a machine nearby if it is an IP address or has a port. */
+function parseAddress(text: string): Addresses | Error {
+  const isNear = /^(?:localhost\b|\[|[\d.]+(?:[:/]|$)|[^/]*:\d)/i.test(text);
+  const url = /^[a-z][\w+.-]*:\/\//i.test(text) ? text : `${isNear ? 'http' : 'https'}://${text}`;
+  const { error } = Config.shape.baseUrl.safeParse(url);
+  if (error || text === '') return new Error(`The URL ${error?.issues[0]?.message ?? 'is empty'}.`);
+  const hasPath = new URL(url).pathname !== '/';
+  const bare = url.replace(/\/+$/, '');
+  return hasPath ? [bare] : [`${bare}/v1`, bare];
 }
 
 const MODEL_SETTINGS = ['baseUrl', 'key', 'model', 'models'] as const;
@@ -296,7 +353,8 @@ async function keep(
     }
     writeConfig(path, text);
     const again = ownCommand('config', 'model');
-    terminal.write(`Kept in ${nameInLine(path ?? '')}. \`${again}\` asks again.\n`);
+    const kept = `Kept in ${nameInLine(path ?? '')}. \`${again}\` asks again.`;
+    terminal.write(`${foldedAt(kept, terminal.columns)}\n`);
   } catch (error) {
     const isExpected =
       error instanceof LocalError || (error instanceof Error && 'syscall' in error);

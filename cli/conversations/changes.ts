@@ -1,4 +1,5 @@
 /** The commands that change a conversation: rename, archive, unarchive, fork and delete. */
+
 import type { Command } from 'commander';
 import { createClient } from '../../client/index.ts';
 import { ConversationPatch } from '../../shared/api/conversations.ts';
@@ -7,6 +8,7 @@ import { forkWithFiles } from '../chat/undo-command.ts';
 import { addTargetOptions, findTarget, type TargetOptions } from '../target/target.ts';
 import { parseConversationId, parseResponseId } from '../target/typed-ids.ts';
 import { askFirst } from '../terminal/confirm.ts';
+import { printOut } from '../terminal/print.ts';
 import { openTerminal, type Terminal } from '../terminal/terminal.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 
@@ -47,7 +49,7 @@ export function registerChanges(group: Command): void {
       }
       const client = createClient(await findTarget(options));
       const { conversationId } = await client.forkConversation(...from);
-      process.stdout.write(`${conversationId}\n`);
+      printOut(`${conversationId}\n`);
     },
   );
 }

@@ -1,6 +1,7 @@
 /** `drawbridge doctor`: checks everything that Drawbridge needs here, and says what to do. */
 import type { Command } from 'commander';
 import { readWranglerConfig } from '../../local/runtime/wrangler-config.ts';
+import { askServer } from '../../local/server/control-client.ts';
 import type { Programs } from '../../local/server/worker.ts';
 import type { StateLocation } from '../../local/state/folder.ts';
 import { findInstance } from '../../local/state/running.ts';
@@ -12,9 +13,9 @@ import { abortOnInterrupt } from '../terminal/ending.ts';
 import { EXIT } from '../terminal/exit-codes.ts';
 import { describeFailure } from '../terminal/failure-text.ts';
 import { ownCommand } from '../terminal/own-command.ts';
-import type { Paint } from '../terminal/paint.ts';
-import { jsonLine, openTerminal } from '../terminal/terminal.ts';
-import { bad, type CheckResult, note } from './finding.ts';
+import { foldedAt } from '../terminal/short-line.ts';
+import { jsonLine, openTerminal, type Terminal } from '../terminal/terminal.ts';
+import { bad, type CheckResult, good, note } from './finding.ts';
 import {
   checkClock,
   checkProgram,
@@ -37,13 +38,14 @@ export function registerDoctor(program: Command, programs: Programs): void {
 }
 
 async function doctor(options: DoctorOptions, programs: Programs): Promise<void> {
-  const { writeOut, paint } = openTerminal(process, process.env, { machine: options.json });
+  const terminal = openTerminal(process, process.env, { machine: options.json });
+  const { writeOut } = terminal;
   const ending = abortOnInterrupt();
   let isGood = true;
   for (const findings of await startChecks(options, programs, ending)) {
     for (const finding of await findings) {
       isGood &&= finding.verdict !== 'bad';
-      writeOut(options.json ? jsonLine(finding) : textOf(finding, paint));
+      writeOut(options.json ? jsonLine(finding) : textOf(finding, terminal));
     }
     ending.throwIfAborted();
   }
@@ -92,17 +94,30 @@ async function checkOwnServer(
   signal: AbortSignal,
 ): Promise<CheckResult[]> {
   const isElsewhere = options.url !== undefined || options.token !== undefined;
-  if (!isElsewhere && !(await findInstance(location))) {
+  const instance = isElsewhere ? undefined : await findInstance(location);
+  if (!isElsewhere && !instance) {
     return [note('server', 'None runs here.', `\`${ownCommand()}\` starts one.`)];
   }
-  return await checkServer(await findTarget(options), signal);
+  const findings = await checkServer(await findTarget(options), signal);
+  return instance?.control ? [...findings, await runningModel(instance.control)] : findings;
+}
+
+/** A server keeps the model that it was started with, whatever the settings of this shell are. */
+async function runningModel(control: string): Promise<CheckResult> {
+  const { server } = await askServer(control, { ask: 'status' }, 'status');
+  return good('model', `The running server answers with ${server.model.text}.`);
 }
 
 const MARKS = { good: ['green', 'ok  '], note: ['yellow', 'note'], bad: ['red', 'bad '] } as const;
 const ABOUT_COLUMNS = 10;
 
-function textOf({ about, verdict, says, advice }: CheckResult, paint: Paint): string {
+function textOf(
+  { about, verdict, says, advice }: CheckResult,
+  { paint, columns }: Pick<Terminal, 'paint' | 'columns'>,
+): string {
   const [style, mark] = MARKS[verdict];
-  const line = `${paint(style, mark)}  ${about.padEnd(ABOUT_COLUMNS)} ${inOneLine(says)}\n`;
-  return advice === undefined ? line : `${line}${' '.repeat(ABOUT_COLUMNS + 7)}${advice}\n`;
+  const indent = ABOUT_COLUMNS + 7;
+  const folded = (text: string) => foldedAt(text, columns, indent);
+  const line = `${paint(style, mark)}  ${about.padEnd(ABOUT_COLUMNS)} ${folded(inOneLine(says))}\n`;
+  return advice === undefined ? line : `${line}${' '.repeat(indent)}${folded(advice)}\n`;
 }

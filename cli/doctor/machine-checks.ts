@@ -50,8 +50,11 @@ export async function checkSettings(): Promise<CheckResult[]> {
   const found = [good('settings', file), ...noteVectors(settings)];
   if (settings.isModelChosen) return found;
   const advice = `\`${ownCommand('config', 'model')}\` chooses one.`;
-  return [...found, note('model', 'The built-in demo answers: no model is set.', advice)];
+  return [...found, note('model', NO_MODEL, advice)];
 }
+
+const NO_MODEL =
+  'No model is set here: a server that starts from here answers with the built-in demo.';
 
 /** It is the owner's choice, but easily forgotten. */
 function noteVectors({ embedding }: Pick<Settings, 'embedding'>): CheckResult[] {
@@ -147,7 +150,7 @@ export async function checkWorkspace(location: StateLocation): Promise<CheckResu
   const advice = `\`${ownCommand('check', '--repair')}\` puts away what it can.`;
   const findings = obstacles.map(({ sentence }) => bad('workspace', sentence, advice));
   if (obstacles.length === 0) findings.push(good('workspace', place.workspaceDir));
-  findings.push(...(await checkHooks(place)));
+  findings.push(...(await checkHooks(place)), ...(await checkBubblewrap()));
   // A running bridge confines commands there already, and two sandboxes cannot share a folder.
   if (await findInstanceIn(place.serverDir)) return findings;
   return [...findings, await checkSandbox(place)];
@@ -170,6 +173,19 @@ async function checkHooks({ workspaceDir, projectDir }: StatePlace): Promise<Che
   return [note('hooks', `${says}.`, `\`${ownCommand('hooks')}\` lists them.`)];
 }
 
+/** A note and not bad: most distributions fix a fault under the version's old number. */
+async function checkBubblewrap(): Promise<CheckResult[]> {
+  const { findBubblewrap, knownFaultOf } = await import(
+    '../../bridge/sandbox/launch/bubblewrap.ts'
+  );
+  const found = await findBubblewrap();
+  const fault = found.ok ? knownFaultOf(found.bubblewrap.version) : undefined;
+  if (!found.ok || fault === undefined) return [];
+  const { file, version } = found.bubblewrap;
+  const advice = `Install 0.12.0 or newer, or see whether your distribution's package has the fix for ${fault}.`;
+  return [note('bubblewrap', `${file} is ${version}, older than the fix of ${fault}.`, advice)];
+}
+
 async function checkSandbox({ workspaceDir, projectDir }: StatePlace): Promise<CheckResult> {
   const { probeConfinement } = await import('../../bridge/sandbox/proof/confine.ts');
   const { readReadable, stateFolders } = await import('../../bridge/sandbox/view/owners-choice.ts');
@@ -178,7 +194,7 @@ async function checkSandbox({ workspaceDir, projectDir }: StatePlace): Promise<C
     home: homedir(),
     closedFolders: await stateFolders(projectDir),
     maskFolder: tmpdir(), // Of the self-test's own command alone.
-    readable: await readReadable(projectDir),
+    readable: await readReadable(projectDir, workspaceDir),
     environment: process.env,
   });
   const { kind, detail } = confinement;

@@ -11,6 +11,7 @@ import { parseModelTable } from '../../shared/settings/models.ts';
 import { CLI_LIMITS } from '../limits.ts';
 import type { Target } from '../target/target.ts';
 import { certificateAdvice } from '../terminal/failure-text.ts';
+import { ownCommand } from '../terminal/own-command.ts';
 import { bad, type CheckResult, good, note } from './finding.ts';
 import { SET_CLOCK } from './machine-checks.ts';
 
@@ -28,7 +29,7 @@ export async function checkServer(
   }
   const findings = [good('server', `${url} answers.`), ...checkDate(url, answer.date)];
   if (answer.status === 401) {
-    return [...findings, bad('token', `${url} does not take the token.`, NEW_TOKEN)];
+    return [...findings, bad('token', `${url} does not take the token.`, newToken())];
   }
   if (answer.status !== 200) {
     const advice = 'Is this the address of a Drawbridge? Its log says more.';
@@ -37,8 +38,8 @@ export async function checkServer(
   return [...findings, good('token', 'It is taken.'), await checkStream(url, headers, signal)];
 }
 
-const NEW_TOKEN =
-  'It has expired, or is for another server: make a new one (drawbridge token). A clock that is wrong by minutes does this too.';
+const newToken = () =>
+  `It has expired, or is for another server: \`${ownCommand('token')}\` makes a new one. A clock that is wrong by minutes does this too.`;
 
 /** A proxy that buffers gives the events of a stream all at once, when the stream ends. */
 async function checkStream(

@@ -78,7 +78,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   doctor: ['doctor', 'doctor --url https://agent.example.com', 'doctor --json'],
   'service logs': ['service logs --follow'],
   uninstall: ['uninstall', 'uninstall --purge'],
-  check: ['check', 'check --repair'],
+  check: ['check', 'check --repair', 'check --state ~/.local/state/drawbridge/server'],
   completion: ['completion bash'],
   help: ['help', 'help chat', 'help config set', 'help files'],
 };

@@ -1,6 +1,8 @@
 /** `drawbridge help`: the help of a command, or a page about something else. */
+
 import type { Command } from 'commander';
 import { CHAT_EXIT_HELP, EXIT_HELP } from '../terminal/exit-codes.ts';
+import { printOut } from '../terminal/print.ts';
 import { nameAdvice } from '../terminal/usage-error.ts';
 import { examplesOf } from './examples.ts';
 import { TOPICS } from './topics.ts';
@@ -54,7 +56,7 @@ function completeHelp(command: Command, above: readonly string[]): void {
 
 function showHelp(program: Command, words: readonly string[]): void {
   const topic = words.length === 1 ? TOPICS[words[0] ?? ''] : undefined;
-  if (topic) process.stdout.write(topic.text);
+  if (topic) printOut(topic.text);
   else commandOf(program, words).outputHelp();
 }
 

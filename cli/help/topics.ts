@@ -33,7 +33,7 @@ Files that you may write into the state of a project (or into the folder that
   grants.json      other accounts that may use the folder ("drawbridge allow")
   rules.md         your instructions for every conversation
   hooks.json       the hooks that you trust ("drawbridge hooks")
-  sandbox.json     what commands may read beside the workspace
+  sandbox.json     what else commands may read, and which secrets tools may
   worktrees.json   how worktrees are set up
   mcp.json         MCP servers; see "drawbridge help mcp"
 

@@ -81,6 +81,7 @@ async function change(
 }
 
 function lineOf({ account, state, since, has, deleted }: AccountStanding): string {
+  if (state === 'damaged') return `${shown(account)}  damaged: ${DAMAGED}`;
   const isGone = state === 'deleted' || state === 'deleting';
   const cells = [
     shown(account),
@@ -90,6 +91,10 @@ function lineOf({ account, state, since, has, deleted }: AccountStanding): strin
   ];
   return cells.join('  ');
 }
+
+/** What is to be done about an account whose own database cannot be read. */
+const DAMAGED =
+  'its database cannot be read. With the server stopped, `drawbridge restore BACKUP --state DIR --only PATH` puts it back; `drawbridge accounts delete` deletes the account.';
 
 function listOf({ conversations, bridges, sessions }: AccountStanding['has']): string {
   return `${conversations} conversations, ${bridges} bridges, ${sessions} sessions`;
@@ -139,14 +144,17 @@ async function deleteOne(
   const terminal = openTerminal(process, process.env);
   const { state, has } = await operate(AccountStanding, pathOf(account));
   if (!yes && state !== 'deleting' && state !== 'deleted') {
-    const question = `Delete the account ${shown(account)} with ${listOf(has)}, for good?`;
+    const all = state === 'damaged' ? 'all that it has, which is damaged' : listOf(has);
+    const question = `Delete the account ${shown(account)} with ${all}, for good?`;
     await askFirst(terminal, question, {
       unasked: 'give --yes to delete without a question.',
       otherwise: 'Nothing was deleted.',
     });
   }
   await operate(AccountStanding, pathOf(account), 'DELETE');
-  const { deleted } = await untilDeleted(operate, account, (line) => terminal.write(line));
+  const standing = await untilDeleted(operate, account, (line) => terminal.write(line));
+  if (standing.state === 'damaged') throw new LocalError('failed', lineOf(standing));
+  const { deleted } = standing;
   terminal.write(`Deleted ${shown(account)}: ${listOf(deleted)}${failedOf(deleted)}.\n`);
 }
 

@@ -1,6 +1,7 @@
 /** What a bridge says of its MCP servers, in words. */
 import { inOneLine } from '../../shared/text/plain-sight.ts';
 import type { McpServerReport } from '../../shared/wire/mcp-servers.ts';
+import { asTyped } from '../terminal/own-command.ts';
 
 /** In a few words, for a list. */
 export function mcpStateOf({
@@ -12,7 +13,7 @@ export function mcpStateOf({
 }: McpServerReport): string {
   if (state === 'starting') return 'it is starting';
   if (why === 'disabled') return reason;
-  if (state === 'down') return `it is down: ${inOneLine(reason)}`;
+  if (state === 'down') return `it is down: ${inOneLine(asTyped(reason))}`;
   const cut =
     cutCount === undefined ? '' : `, ${cutCount} of them not offered: too many for a model`;
   return `it runs: ${toolCount} tools${cut}`;

@@ -10,7 +10,7 @@ import type { Cost } from '../../shared/wire/budget.ts';
 import type { Usage } from '../../shared/wire/documents.ts';
 import type { StreamEvent } from '../../shared/wire/events.ts';
 import { RENDER_LIMITS } from '../limits.ts';
-import { ownCommand } from '../terminal/own-command.ts';
+import { asTyped, ownCommand } from '../terminal/own-command.ts';
 import type { Paint } from '../terminal/paint.ts';
 import { shortLine } from '../terminal/short-line.ts';
 import type { Pen } from './pen.ts';
@@ -26,7 +26,9 @@ export function writeApproval(
   pen.gap();
   const { proposal, reason } = event;
   const asks = `${inPlainSight(proposal.tool).replaceAll('\n', ' ')} needs your approval:`;
-  pen.write(`${paint('yellow', `? ${asks}`)} ${printable(reason).replaceAll('\n', ' ')}\n`);
+  pen.write(
+    `${paint('yellow', `? ${asks}`)} ${printable(asTyped(reason)).replaceAll('\n', ' ')}\n`,
+  );
   for (const line of describeProposal(proposal)) pen.write(`${line}\n`);
 }
 

@@ -4,6 +4,7 @@ import { printable } from '../../shared/text/plain-sight.ts';
 import { OWN_TOOLS, TOOLS } from '../../shared/tools/catalogue.ts';
 import { Diff, ToolCallMetadata, ToolOutcome } from '../../shared/wire/documents.ts';
 import { RENDER_LIMITS } from '../limits.ts';
+import { asTyped } from '../terminal/own-command.ts';
 import type { Paint } from '../terminal/paint.ts';
 import { shortLine } from '../terminal/short-line.ts';
 import { diffLines, newLines } from './diff.ts';
@@ -187,9 +188,9 @@ export function exitLine(metadata: Shown['metadata'], paint: Paint): string {
 
 function writeError(pen: Pen, { content, metadata }: Shown, paint: Paint): void {
   pen.gap();
-  const [first = '', ...rest] = linesOf(content);
+  const [first = '', ...rest] = linesOf(asTyped(content));
   const { details = content } = metadata;
-  if (details !== content) rest.push(...linesOf(String(details)));
+  if (details !== content) rest.push(...linesOf(asTyped(String(details))));
   pen.write(`${paint('red', `error ${inLine(metadata['errorCode'])}: ${first}`)}\n`);
   for (const line of rest) pen.write(`${paint('red', `  ${line}`)}\n`);
 }

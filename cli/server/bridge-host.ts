@@ -6,14 +6,16 @@ import { ownersOf, readSettings } from '../../local/config/settings.ts';
 import { LOCAL_LIMITS } from '../../local/limits.ts';
 import { beside } from '../../local/processes/beside.ts';
 import { releaseMemorySoon } from '../../local/processes/memory.ts';
+import { readDevice, signerOf } from '../../local/state/device.ts';
 import { watchState } from '../../local/state/watch.ts';
 import { configFolder } from '../../machine/config-folder.ts';
 import { LocalError } from '../../machine/local-error.ts';
 import type { TellNotice } from '../../machine/log-line.ts';
 import { inOneLine } from '../../shared/text/plain-sight.ts';
+import type { ProofSigner } from '../../shared/wire/proof.ts';
 import { openBridgeLog } from '../setup/connect/bridge-log.ts';
 import { type RunBridge, runOwnBridge } from '../setup/connect/run-own-bridge.ts';
-import { findSignedIn, notSignedIn } from '../target/signed-in.ts';
+import { allowMove, findSignedIn, notSignedIn } from '../target/signed-in.ts';
 import { describeFailure } from '../terminal/failure-text.ts';
 
 /** Takes its orders from the process that started it, and reads no command line. Tests pass their own bridge. */
@@ -92,13 +94,23 @@ async function runHosted(
   try {
     const owners = ownersOf(await readSettings(bridge.environment));
     const configDir = configFolder(bridge.environment);
-    const session = given === null ? await sessionAt(bridge) : { token: given };
+    const device = await readDevice(bridge.machineDir);
+    const machineKey = device && (await signerOf(device));
+    const session = given === null ? await sessionAt(bridge, machineKey) : { token: given };
     await logTo(write, () =>
       beside(
         (ending) => watchState(bridge.stateDir, onNotice, ending),
         (ending) =>
           runBridge(
-            { ...bridge, ...session, ...owners, configDir, onStatus, programs: [process.execPath] },
+            {
+              ...bridge,
+              ...session,
+              ...owners,
+              machineKey,
+              configDir,
+              onStatus,
+              programs: [process.execPath],
+            },
             ending,
           ),
         signal,
@@ -109,12 +121,12 @@ async function runHosted(
   }
 }
 
-async function sessionAt({
-  url,
-  machineDir: state,
-  bridgeId,
-}: Omit<HostedBridge, 'token' | 'logFile'>) {
+async function sessionAt(
+  { url, machineDir: state, bridgeId, moves }: Omit<HostedBridge, 'token' | 'logFile'>,
+  machineKey: ProofSigner | undefined,
+) {
   const session = await findSignedIn(url, { state }, bridgeId);
+  if (session && moves && machineKey) await allowMove(url, { state }, bridgeId, machineKey);
   if (session) return { token: session.token, headers: session.headers };
   throw new LocalError('refused', notSignedIn(url));
 }

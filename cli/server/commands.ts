@@ -21,10 +21,11 @@ import {
   type LocationOptions,
 } from '../target/location-options.ts';
 import { EXIT } from '../terminal/exit-codes.ts';
-import { ownCommand } from '../terminal/own-command.ts';
+import { asTyped, ownCommand } from '../terminal/own-command.ts';
+import { foldedAt } from '../terminal/short-line.ts';
 import { jsonLine, openTerminal } from '../terminal/terminal.ts';
 import { registerLogs } from './logs.ts';
-import { confinementText } from './ready.ts';
+import { confinementText, modelLine } from './ready.ts';
 import { stopServer } from './stop.ts';
 
 interface StatusOptions extends LocationOptions {
@@ -49,7 +50,9 @@ export function registerServerCommands(program: Command): void {
 }
 
 async function showStatus(options: StatusOptions): Promise<void> {
-  const { writeOut, write } = openTerminal(process, process.env, { machine: options.json });
+  const { writeOut, write, columns } = openTerminal(process, process.env, {
+    machine: options.json,
+  });
   const serverDir = await findServerDir(options);
   const instance = await findInstanceIn(serverDir);
   if (!instance) {
@@ -65,7 +68,7 @@ async function showStatus(options: StatusOptions): Promise<void> {
     ...(await runningIn(folder, options)),
   ];
   const troubles = await Promise.all(server.projects.map(notesOn));
-  writeOut(statusText(server, serverDir, troubles));
+  writeOut(statusText(server, serverDir, troubles, columns));
 }
 
 /** What the owner does not see otherwise of the MCP servers of a connected folder. */
@@ -101,27 +104,43 @@ function statusText(
   server: ServerReport,
   serverDir: string,
   troubles: readonly (readonly string[])[],
+  columns: number | undefined,
 ): string {
+  const labelled = (label: string, text: string) =>
+    label.padEnd(LABEL_COLUMNS) + foldedAt(text, columns, LABEL_COLUMNS);
+  const listed = (text: string) => `  ${foldedAt(text, columns, LISTED_COLUMNS)}`;
+  const metrics = ownCommand('token', '--scope', 'metrics');
   const { version, url, pid, model, deleteAfterHours, started, projects, notices } = server;
   const lines = [
     `Drawbridge ${version} runs at ${url} (process ${pid}, since ${localTime(started)}).`,
-    `Model   ${inOneLine(model.text)}`,
+    labelled('Model', inOneLine(modelLine(model))),
     ...(deleteAfterHours === undefined
       ? []
-      : [`Privacy The text of new conversations is deleted ${afterHours(deleteAfterHours)}.`]),
+      : [
+          labelled(
+            'Privacy',
+            `The text of new conversations is deleted ${afterHours(deleteAfterHours)}.`,
+          ),
+        ]),
     `State   ${nameInLine(serverDir)}`,
-    `Metrics ${url}/metrics; \`${ownCommand('token', '--scope', 'metrics')}\` prints the token`,
+    labelled('Metrics', `${url}/metrics; \`${metrics}\` prints the token`),
     '',
     projects.length === 0 ? 'No folder is connected.' : 'Connected folders:',
     ...projects.flatMap((project, at) => [
-      `  ${nameInLine(project.workspaceDir)}${project.to ? ` (at ${inOneLine(project.to)})` : ''}: ${stateText(project)}`,
+      listed(
+        `${nameInLine(project.workspaceDir)}${project.to ? ` (at ${inOneLine(project.to)})` : ''}: ${stateText(project)}`,
+      ),
       ...(troubles[at] ?? []),
     ]),
     ...(notices.length === 0 ? [] : ['', 'Lately:']),
-    ...notices.map(({ time, text }) => `  ${localTime(time)} ${inOneLine(text)}`),
+    ...notices.map(({ time, text }) => listed(`${localTime(time)} ${inOneLine(asTyped(text))}`)),
   ];
   return `${lines.join('\n')}\n`;
 }
+
+/** Before the values above the folders, and before the further lines of an item. */
+const LABEL_COLUMNS = 8;
+const LISTED_COLUMNS = 4;
 
 function stateText({ workspaceDir, bridge, index }: ProjectReport): string {
   switch (bridge.state) {
@@ -130,9 +149,9 @@ function stateText({ workspaceDir, bridge, index }: ProjectReport): string {
     case 'connected':
       return `commands ${inOneLine(confinementText(bridge.confinement)).replace(/\.$/, '')}${indexText(index)}`;
     case 'away':
-      return `its bridge is reconnecting (${inOneLine(bridge.reason)})`;
+      return `its bridge is reconnecting (${inOneLine(asTyped(bridge.reason))})`;
     case 'failed':
-      return `its bridge stopped: ${inOneLine(bridge.reason)}`;
+      return `its bridge stopped: ${inOneLine(asTyped(bridge.reason))}`;
     case 'missing': {
       const off = ownCommand('disconnect', '--workspace', workspaceDir);
       return `it was deleted or moved; \`${off}\` takes it off the list`;

@@ -1,4 +1,5 @@
 /** `drawbridge daemon`: the server in the background (cli/server/launch.ts starts it), or as the system's service. */
+
 import { once } from 'node:events';
 import { type Command, Option } from 'commander';
 import { LOCAL_LIMITS } from '../../local/limits.ts';
@@ -8,6 +9,7 @@ import { LocalError } from '../../machine/local-error.ts';
 import { inOneLine } from '../../shared/text/plain-sight.ts';
 import { abortOnInterrupt } from '../terminal/ending.ts';
 import { describeFailure } from '../terminal/failure-text.ts';
+import { printErr } from '../terminal/print.ts';
 import type { LaunchNews } from './launch.ts';
 import { runHere } from './run.ts';
 import { readStartSettings, StartSettings } from './start-settings.ts';
@@ -42,7 +44,7 @@ export async function runInBackground(
   const signal = abortOnInterrupt();
   const isService = !process.send;
   const onNotice = (line: string) => {
-    if (isService) process.stderr.write(`${inOneLine(line)}\n`);
+    if (isService) printErr(`${inOneLine(line)}\n`);
   };
   try {
     const settings = isService

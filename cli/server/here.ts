@@ -1,6 +1,7 @@
 /** `drawbridge` alone and `drawbridge start`: start or join the server in the background, and connect this folder. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Programs } from '../../local/server/worker.ts';
+import { locateState } from '../../local/state/folder.ts';
 import { plainUrl } from '../../local/state/logins.ts';
 import { inOneLine, nameInLine } from '../../shared/text/plain-sight.ts';
 import { type ChatOptions, modeOption, openChat } from '../chat/options.ts';
@@ -13,13 +14,16 @@ import {
   locationWordsOf,
 } from '../target/location-options.ts';
 import { abortOnInterrupt } from '../terminal/ending.ts';
-import { ownCommand } from '../terminal/own-command.ts';
+import { asTyped, ownCommand } from '../terminal/own-command.ts';
+import type { Style } from '../terminal/paint.ts';
+import { foldedAt } from '../terminal/short-line.ts';
 import { openTerminal, type Terminal } from '../terminal/terminal.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 import { type Joined, joinServer } from './join.ts';
-import { firstPage, NO_BROWSER, type PageLink, showPage } from './page-link.ts';
+import { NO_BROWSER, showFirstPage } from './page-link.ts';
 import { PORT_HELP, parsePort } from './port.ts';
 import { confinementText } from './ready.ts';
+import { offerOtherOwner } from './root-folder.ts';
 
 /** What every command takes that connects this folder. */
 export interface FolderOptions extends LocationOptions {
@@ -93,8 +97,8 @@ async function chatHere(words: string[], options: HereOptions, programs: Program
   // From here on what is typed waits for the prompt, and answers no question that comes before it.
   using _ = isOnce ? undefined : terminal.listen();
   const joined = await joinHere(options, programs, terminal);
-  // A window in front of the terminal would take the keys of somebody who is about to type here.
-  if (!isOnce) await showWayToPage(joined, options, terminal);
+  // A browser's window would take the keys of a person who is about to type here.
+  if (!isOnce) sayWayToPage(options, terminal);
   const { workspaceDir } = joined.place;
   const chat = await openChat(
     {
@@ -110,8 +114,12 @@ async function chatHere(words: string[], options: HereOptions, programs: Program
     terminal,
   );
   // Commands that are suggested find the folder as this one did.
-  const here = { ...chat, targetWords: locationWordsOf(options) };
+  const targetWords = locationWordsOf(options);
+  const here = { ...chat, targetWords };
   process.exitCode = await talk(here, { words, isOnce, picks: resume === true });
+  if (isOnce || !joined.hasStarted) return;
+  const stop = ownCommand('stop', ...targetWords);
+  terminal.write(`${terminal.paint('dim', `The server runs on. To end it: ${stop}`)}\n`);
 }
 
 interface StartHereOptions extends FolderOptions {
@@ -124,22 +132,14 @@ async function startHere(
 ): Promise<void> {
   const terminal = openTerminal(process, process.env);
   const joined = await joinHere(options, programs, terminal);
-  const page = await showWayToPage(joined, options, terminal);
+  sayWayToPage(options, terminal);
   terminal.write(`Connected to ${joined.url}: ${nameInLine(joined.place.workspaceDir)}\n`);
-  if (page && browser) await showPage(page, terminal, abortOnInterrupt());
+  if (browser) await showFirstPage(joined, terminal, abortOnInterrupt());
 }
 
-/** Shows the first browser's link, which it returns, or the command that makes one. */
-async function showWayToPage(
-  joined: Joined,
-  options: LocationOptions,
-  terminal: Terminal,
-): Promise<PageLink | undefined> {
-  const page = await firstPage(joined, terminal);
-  const open = ownCommand('open', ...locationWordsOf(options));
-  const command = terminal.paint('dim', `Page: ${open}`);
-  terminal.write(page ? `${page.about}\n${page.link}\n` : `${command}\n`);
-  return page;
+/** Not the link, which signs in who opens it: a screen has more readers than the person who asks for one. */
+function sayWayToPage(options: LocationOptions, { write, paint }: Terminal): void {
+  write(`${paint('dim', `Page: ${ownCommand('open', ...locationWordsOf(options))}`)}\n`);
 }
 
 /** Connects this folder, and says with which model and sandbox. A folder below a known project means that project. */
@@ -150,17 +150,21 @@ export async function joinHere(
 ): Promise<Joined> {
   const location = await findLocation(options, 'kept');
   const { port, move: moves, to } = options;
+  const knowsWhy = await offerOtherOwner(await locateState(location), terminal);
   const joined = await joinServer({ location, programs, terminal, port, moves, to });
-  const { model, confinement, notices } = joined;
-  for (const notice of notices) terminal.write(`${terminal.paint('yellow', notice)}\n`);
+  const { model, notices } = joined;
+  const confinement = knowsWhy ? { ...joined.confinement, detail: '' } : joined.confinement;
+  const write = (style: Style, text: string) =>
+    terminal.write(`${terminal.paint(style, foldedAt(text, terminal.columns))}\n`);
+  for (const notice of notices) write('yellow', asTyped(notice));
   const about = [
     ...(model === null ? [] : [`Model: ${inOneLine(model)}`]),
     // The details are for `drawbridge status`.
     confinement?.kind === 'bubblewrap'
       ? 'Commands run in a sandbox.'
-      : `Commands ${inOneLine(confinementText(confinement))}`,
+      : `Commands ${inOneLine(confinementText(confinement)).trimEnd()}`,
   ];
-  for (const line of about) terminal.write(`${terminal.paint('dim', line)}\n`);
+  for (const line of about) write('dim', line);
   return joined;
 }
 

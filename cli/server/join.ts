@@ -21,6 +21,7 @@ import { findSignedIn, notSignedIn } from '../target/signed-in.ts';
 import { ownCommand } from '../terminal/own-command.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { joinOrStart } from './launch.ts';
+import { modelLine } from './ready.ts';
 import { readStartSettings } from './start-settings.ts';
 import { stopServer } from './stop.ts';
 
@@ -30,6 +31,8 @@ export interface Joined {
   /** Null at a Drawbridge elsewhere, which has its own. */
   readonly model: string | null;
   readonly confinement: ReportedConfinement;
+  /** Whether no server ran before. */
+  readonly hasStarted: boolean;
   /** For the person; mostly none. */
   readonly notices: readonly string[];
 }
@@ -61,8 +64,11 @@ export async function joinServer({
   const notices: string[] = [];
   const { signal } = new AbortController(); // Ctrl-C ends this command at once.
   const options = { port, terminal, asksModel: to === undefined };
-  const settings = async () =>
-    await readStartSettings(options, (line) => notices.push(line), signal);
+  let hasStarted = false;
+  const settings = async () => {
+    hasStarted = true;
+    return await readStartSettings(options, (line) => notices.push(line), signal);
+  };
   const launch = { place, programs, settings };
   let instance = await joinOrStart(launch);
   let server = await statusOf(instance.control);
@@ -85,8 +91,8 @@ export async function joinServer({
   const { project } = await askServer(instance.control, request, 'connected');
   if (project.bridge.state !== 'connected') throw new LocalError('failed', NOT_CONNECTED);
   const { confinement } = project.bridge;
-  const model = to === undefined ? server.model.text : null;
-  return { place, url: to ?? instance.url, model, confinement, notices };
+  const model = to === undefined ? modelLine(server.model) : null;
+  return { place, url: to ?? instance.url, model, confinement, hasStarted, notices };
 }
 
 async function statusOf(control: string): Promise<ServerReport> {

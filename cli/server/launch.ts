@@ -93,10 +93,10 @@ async function start(options: LaunchOptions): Promise<LocalError | undefined> {
   return news.event === 'ready' ? undefined : new LocalError(news.kind, news.message);
 }
 
+const SAYS_WHY = '`drawbridge logs server` says why.';
 const DIED = {
   event: 'failed',
   kind: 'failed',
-  message: 'The server stopped at its start: `drawbridge logs server` says why.',
+  message: `The server stopped at its start: ${SAYS_WHY}`,
 } as const;
-
-const LATE = 'The server did not start in time: `drawbridge logs server` says why.';
+const LATE = `The server did not start in time: ${SAYS_WHY}`;

@@ -11,7 +11,7 @@ import { showQr } from '../terminal/qr.ts';
 import { openTerminal, type Terminal } from '../terminal/terminal.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 import { addServerOptions, type FolderOptions, joinHere, parseUrl } from './here.ts';
-import { linkTo, NO_BROWSER, ownPage, type PageLink, showPage } from './page-link.ts';
+import { linkTo, ownPage, type PageLink, showPage } from './page-link.ts';
 
 interface OpenOptions extends FolderOptions {
   readonly browser: boolean;
@@ -31,16 +31,20 @@ export function registerOpen(program: Command, programs: Programs): void {
       '--passkey',
       'let the page of the server that this folder is connected to approve by a passkey, also on a phone',
     )
-    .option(...NO_BROWSER);
+    .option('--no-browser', 'print the link instead of opening the browser');
   addServerOptions(open).action((options: OpenOptions) => openPage(options, programs));
 }
 
 async function openPage(options: OpenOptions, programs: Programs): Promise<void> {
   const terminal = openTerminal(process, process.env);
   const page = await findPage(options, programs, terminal);
+  const isForPhone = options.passkey === true;
   terminal.write(`${page.about}\n`);
+  if (options.browser && !isForPhone && (await showPage(page, terminal, abortOnInterrupt())))
+    return;
   terminal.writeOut(`${page.link}\n`);
-  if (options.passkey) showQr(terminal, page.link);
+  if (!isForPhone) return;
+  showQr(terminal, page.link);
   if (options.browser) await showPage(page, terminal, abortOnInterrupt());
 }
 
@@ -99,6 +103,6 @@ async function foreignPage(url: string, where: Where): Promise<PageLink> {
   if (!session) throw new LocalError('refused', notSignedIn(url));
   const link = await linkTo({ url, ...session });
   const about =
-    'This link signs one browser in, once. Its page comes from a server elsewhere, so it may not approve calls:';
+    'The link signs one browser in, once. Its page comes from a server elsewhere, so it may not approve calls.';
   return { ...where, link, about };
 }

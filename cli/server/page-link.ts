@@ -11,11 +11,12 @@ import { LocalError } from '../../machine/local-error.ts';
 import { replaceFile } from '../../machine/private-files.ts';
 import { CLI_LIMITS } from '../limits.ts';
 import { hasDisplay, openInBrowser } from '../terminal/browser.ts';
+import { ownCommand } from '../terminal/own-command.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import type { Joined } from './join.ts';
 
 /** The option of commands that open the browser. */
-export const NO_BROWSER = ['--no-browser', 'only print the link to the page'] as const;
+export const NO_BROWSER = ['--no-browser', 'open no browser'] as const;
 
 /** A link, and what goes with it. */
 export interface PageLink {
@@ -35,18 +36,19 @@ export interface PageLink {
 type ServedHere = Pick<Joined, 'url' | 'place'>;
 
 /**
- * A link for the first browser of a server's state. Undefined where the person gets the command `open` instead: once
- * there was a link, at a server elsewhere, and where the output has more readers than the person.
+ * Opens the page in the first browser of a server's state. Nothing happens once there was a link, at a server elsewhere,
+ * and where no browser shows up in front of the person. A page that cannot be opened must not end the start.
  */
-export async function firstPage(
+export async function showFirstPage(
   served: ServedHere,
-  { isPiped }: Pick<Terminal, 'isPiped'>,
-): Promise<PageLink | undefined> {
+  terminal: Terminal,
+  signal: AbortSignal,
+): Promise<void> {
   const { serverDir, projectDir } = served.place;
-  if (isPiped || process.env['CI'] || hadEnrolment(serverDir)) return undefined;
-  if ((await readRemote(projectDir)) !== undefined) return undefined;
-  // A link that cannot be made must not end the start.
-  return await ownPage(served).catch(() => undefined);
+  if (terminal.isPiped || process.env['CI'] || !hasDisplay(process.env)) return;
+  if (hadEnrolment(serverDir) || (await readRemote(projectDir)) !== undefined) return;
+  const page = await ownPage(served).catch(() => undefined);
+  if (page) await showPage(page, terminal, signal).catch(() => {});
 }
 
 /** A new link to the page of this machine's own server. The page comes from this machine, so it may approve. */
@@ -57,7 +59,7 @@ export async function ownPage({ url, place }: ServedHere): Promise<PageLink> {
   const signedIn = await linkTo({ url, token: await readUserToken(server, new Date()) });
   const { secret: enrolment } = await openEnrolment(stateDir, 'open', new Date());
   const link = `${signedIn}&enrol=${bridgeId}.${enrolment}`;
-  const about = 'This link signs one browser in, once, and lets its page approve calls:';
+  const about = 'The link signs one browser in, once, and lets its page approve calls.';
   return { link, about, stateDir, workspaceDir, enrolment };
 }
 
@@ -73,24 +75,27 @@ export async function linkTo(endpoint: ClientOptions, url = endpoint.url): Promi
 
 /**
  * Opens the browser where the person sees it, by a file that only its owner can read: other users see the words of a
- * command. Resolves when the page is in, after a minute, or when the signal aborts.
+ * command. Resolves to false where there is none, else to true when the page is in, after a minute, or when the signal
+ * aborts.
  */
 export async function showPage(
   { link, stateDir, workspaceDir, enrolment }: PageLink,
   terminal: Terminal,
   signal: AbortSignal,
-): Promise<void> {
-  if (terminal.isPiped || !hasDisplay(process.env)) return;
+): Promise<boolean> {
+  if (terminal.isPiped || !hasDisplay(process.env)) return false;
   const file = join(stateDir, `open-${randomUUID()}.html`);
   replaceFile(file, redirectTo(link));
   try {
-    if (!openInBrowser(file, workspaceDir)) return;
-    terminal.write('Opening the browser. If it does not come, open the link yourself.\n');
+    if (!openInBrowser(file, workspaceDir)) return false;
+    const link = ownCommand('open', '--no-browser');
+    terminal.write(`Opening the page. If no browser comes, print its link: ${link}\n`);
     const untilMs = performance.now() + CLI_LIMITS.pageFileMs;
     while (!signal.aborted && performance.now() < untilMs) {
-      if (enrolment && !(await isEnrolmentOpen(stateDir, enrolment, new Date()))) return;
+      if (enrolment && !(await isEnrolmentOpen(stateDir, enrolment, new Date()))) break;
       await sleep(CLI_LIMITS.pageLookMs);
     }
+    return true;
   } finally {
     rmSync(file, { force: true });
   }

@@ -125,9 +125,10 @@ async function listBridges(client: Client, folder: string) {
   const place = await locateState({ workspaceDir: folder }).catch(() => undefined);
   const own = place && (await readBridgeId(place.projectDir));
   const { items } = await client.listBridges();
+  const spelled = [folder, place?.workspaceDir];
   const here =
     items.find(({ id }) => id === own) ??
-    items.find(({ workspacePath, connected }) => connected && workspacePath === folder);
+    items.find(({ workspacePath, connected }) => connected && spelled.includes(workspacePath));
   return { here, others: items.filter((bridge) => bridge !== here) };
 }
 

@@ -1,10 +1,10 @@
 /** What `drawbridge up` prints when the instance is ready. */
-import type { Programs } from '../../local/server/worker.ts';
 import type { ModelSettings } from '../../local/settings.ts';
 import { inOneLine, nameInLine } from '../../shared/text/plain-sight.ts';
 import type { ReportedConfinement } from '../../shared/wire/tunnel.ts';
-import { commandLine, ownCommand } from '../terminal/own-command.ts';
-import type { PageLink } from './page-link.ts';
+import { EXAMPLES } from '../chat/message.ts';
+import { ownCommand } from '../terminal/own-command.ts';
+import { foldedAt } from '../terminal/short-line.ts';
 
 export interface Ready {
   readonly url: string;
@@ -14,12 +14,9 @@ export interface Ready {
   readonly bridgeId: string | null;
   readonly confinement: ReportedConfinement | null;
   readonly model: ModelNames;
-  /** Undefined for the workspace's default state folder. */
-  readonly stateDir: string | undefined;
   readonly workspaceDir: string;
-  readonly programs: Programs;
-  /** The link of the first start. */
-  readonly page: Pick<PageLink, 'about' | 'link'> | undefined;
+  /** The options of the command that name the folder: commands for this instance repeat them. */
+  readonly locationWords: readonly string[];
 }
 
 /** One line of JSON for programs. `model` is null if each request must name one. */
@@ -28,32 +25,33 @@ export function readyLine({ url, token, bridgeId, model }: Ready): string {
 }
 
 /** The text for a person. */
-export function readyText(ready: Ready): string {
-  const { page } = ready;
-  const chat = commandFor(ready, 'chat');
-  const first = page ? `${page.about}\n${page.link}\n\n` : '';
+export function readyText(ready: Ready, columns: number | undefined): string {
+  const folded = (text: string) => foldedAt(inOneLine(text), columns, LABEL_COLUMNS);
+  const command = (name: string) => ownCommand(name, ...ready.locationWords);
+  // The page connects the folder, which a server without bridges refuses.
+  const page = ready.bridgeId === null ? '' : `  Page       ${command('open')}\n`;
   return `
 Drawbridge is ready. Ctrl-C ends it.
 
   API        ${ready.url}
-  Token      ${commandFor(ready, 'token')}
-  Model      ${inOneLine(ready.model.text)}
-${pageLine(ready)}  Workspace  ${nameInLine(ready.workspaceDir)}
-  Bridge     ${bridgeText(ready)}
-  Commands   ${inOneLine(confinementText(ready.confinement))}
+  Token      ${command('token')}
+  Model      ${folded(modelLine(ready.model))}
+${page}  Workspace  ${nameInLine(ready.workspaceDir)}
+  Bridge     ${folded(bridgeText(ready))}
+  Commands   ${folded(confinementText(ready.confinement))}
 
-${first}Talk to it in another terminal:
+Talk to it in another terminal, in this folder:
 
-  ${chat}
+  ${command('chat')}
 
 Three things to try there:
 
-  list the files here
-  search for TODO
-  run git status
-
+${EXAMPLES.map((example) => `  ${example}\n`).join('')}
 `;
 }
+
+/** Before the values of {@link readyText}. */
+const LABEL_COLUMNS = 13;
 
 /** The model that answers a request that names none: its name, if there is one, and words for a person. */
 export interface ModelNames {
@@ -66,20 +64,20 @@ export function nameModel(model: ModelSettings): ModelNames {
   return { name, text: modelText(model) };
 }
 
-/** The model that answers, for a person. */
-export function modelText(model: ModelSettings): string {
-  if (model.kind === 'demo') {
-    return `built-in demo (no LLM): \`${ownCommand('config', 'model')}\` chooses a real model`;
-  }
+/** The model that answers, with the command that changes it. That is another one in each terminal. */
+export function modelLine({ name, text }: ModelNames): string {
+  if (name !== 'demo' || text !== DEMO_TEXT) return text;
+  return `${text}: \`${ownCommand('config', 'model')}\` chooses a real model`;
+}
+
+const DEMO_TEXT = 'built-in demo (no LLM)';
+
+function modelText(model: ModelSettings): string {
+  if (model.kind === 'demo') return DEMO_TEXT;
   if (model.kind === 'table') {
     return `${model.model ?? 'none by default'} (the table has ${model.models.join(', ')})`;
   }
   return `${model.model ?? 'the one that a request names (set OPENAI_MODEL for a default)'} at ${model.baseUrl}`;
-}
-
-/** The page connects the folder, which a server without bridges refuses. */
-function pageLine(ready: Ready): string {
-  return ready.bridgeId === null ? '' : `  Page       ${commandFor(ready, 'open')}\n`;
 }
 
 function bridgeText({ bridgeId }: Ready): string {
@@ -99,12 +97,4 @@ export function confinementText(confinement: ReportedConfinement | null): string
     case 'none':
       return `run without a sandbox, so each one asks you first. ${confinement.detail}`;
   }
-}
-
-/** A command line for this instance that works in any shell and in any folder. */
-function commandFor({ programs, workspaceDir, stateDir }: Ready, command: string): string {
-  const [, ...program] = programs.drawbridge;
-  const words = ['node', ...program, command, '--workspace', workspaceDir];
-  if (stateDir !== undefined) words.push('--state', stateDir);
-  return commandLine(words);
 }

@@ -1,4 +1,4 @@
-/** `drawbridge up`: the server in this terminal until Ctrl-C, or this folder on the one that runs. `npm start` runs it. */
+/** `drawbridge up`: the server in this terminal until Ctrl-C, or this folder on the one that runs. */
 import type { Command } from 'commander';
 import { bridgeEnvironment } from '../../local/bridge/environment.ts';
 import { readSettings } from '../../local/config/settings.ts';
@@ -23,10 +23,11 @@ import {
 } from '../target/location-options.ts';
 import { abortOnInterrupt } from '../terminal/ending.ts';
 import { ownCommand } from '../terminal/own-command.ts';
+import { printErr } from '../terminal/print.ts';
 import { openTerminal } from '../terminal/terminal.ts';
 import { unusedNotices } from './join.ts';
 import { findStarting } from './launch.ts';
-import { firstPage, NO_BROWSER, showPage } from './page-link.ts';
+import { NO_BROWSER, showFirstPage } from './page-link.ts';
 import { PORT_HELP, parsePort } from './port.ts';
 import { nameModel, type Ready, readyLine, readyText } from './ready.ts';
 import { runHere, untilInterrupted } from './run.ts';
@@ -145,25 +146,29 @@ function confinementOf(project: ProjectReport | undefined): ReportedConfinement 
 }
 
 async function tellReady(
-  { json, bridge: withBridge, browser, state: stateDir }: UpOptions,
+  options: UpOptions,
   running: Pick<Ready, 'url' | 'model' | 'confinement'>,
-  { place, programs, isReady }: Here,
+  { place, isReady }: Here,
   signal: AbortSignal,
 ): Promise<void> {
+  const { json, bridge: withBridge, browser } = options;
   isReady();
   const { workspaceDir, serverDir, projectDir } = place;
   const terminal = openTerminal(process, process.env, { machine: json });
   const server = await openServerState(serverDir);
   const token = await readUserToken(server, new Date());
   const bridgeId = withBridge ? (await openProjectState(server, projectDir)).bridgeId : null;
-  const page = withBridge ? await firstPage({ url: running.url, place }, terminal) : undefined;
-  const where = { workspaceDir, stateDir: stateDir && serverDir, programs };
-  const ready = { ...running, ...where, token, bridgeId, page };
-  terminal.writeOut(json ? readyLine(ready) : readyText(ready));
-  // Without the browser there is still the link.
-  if (page && browser) showPage(page, terminal, signal).catch(() => {});
+  const ready = {
+    ...running,
+    workspaceDir,
+    locationWords: locationWordsOf(options),
+    token,
+    bridgeId,
+  };
+  terminal.writeOut(json ? readyLine(ready) : readyText(ready, terminal.columns));
+  if (withBridge && browser) void showFirstPage({ url: running.url, place }, terminal, signal);
 }
 
 function tellNotice(line: string): void {
-  process.stderr.write(`${inOneLine(line)}\n`);
+  printErr(`${inOneLine(line)}\n`);
 }

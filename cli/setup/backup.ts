@@ -1,10 +1,11 @@
 /** `drawbridge backup` and `drawbridge restore`: the whole state of a server as one file. */
+
 import { existsSync } from 'node:fs';
 import { realpath } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
-import { STATE_MARK, sharedServerDir } from '../../local/state/folder.ts';
+import { namedServerDir, STATE_MARK, sharedServerDir } from '../../local/state/folder.ts';
 import { listConnected, listLocations } from '../../local/state/running.ts';
 import { contains } from '../../local/state/workspace.ts';
 import { LocalError } from '../../machine/local-error.ts';
@@ -16,6 +17,8 @@ import {
   findServerDir,
   type LocationOptions,
 } from '../target/location-options.ts';
+import { printErr, printOut } from '../terminal/print.ts';
+import { damageLines, linksText, namesOf } from './check.ts';
 
 export function registerBackup(program: Command): void {
   const backup = program
@@ -27,6 +30,7 @@ export function registerBackup(program: Command): void {
     .command('restore <file>')
     .description('Make a new state folder from a backup')
     .option('--state <folder>', 'the new folder (default: the place of the shared server)')
+    .option('--only <path>', 'put back just this database into the state, as `check` names it')
     .action(restoreFrom);
 }
 
@@ -42,23 +46,24 @@ async function backUpTo(path: string, options: LocationOptions): Promise<void> {
   }
   const named = options.workspace === undefined ? [] : [options.workspace];
   await requireOutside(file, [...named, ...(await listConnected(serverDir))]);
-  const { files, bytes, pausedMs, lost } = await backUp(serverDir, file);
+  const { files, bytes, pausedMs, lost, linksOut, check } = await backUp(serverDir, file);
   const size = `${files} files, ${(bytes / MIB).toFixed(1)} MiB`;
   const pause = pausedMs > 0 ? `; the server paused for ${pausedMs} ms` : '';
-  process.stdout.write(
+  printOut(
     `${nameInLine(file)}: ${size}${pause}. It contains keys: keep it as safe as the state itself.\n`,
   );
-  if (lost.length > 0) process.stderr.write(`${lostText(lost)}\n`);
+  if (lost.length > 0) printErr(`${lostText(lost)}\n`);
+  if (linksOut.length > 0) printErr(`${linksText(linksOut)}\n`);
+  if (check === null) printErr(`${UNCHECKED}\n`);
+  for (const line of check ? damageLines(check) : []) printErr(`${line}\n`);
 }
+
+const UNCHECKED =
+  'The backup was written, but its databases could not be checked: run `drawbridge check --state`.';
 
 function lostText(lost: readonly string[]): string {
-  const more = lost.length > SHOWN_LOST ? ', …' : '';
-  const names = `${lost.slice(0, SHOWN_LOST).map(nameInLine).join(', ')}${more}`;
-  return `Left out, because it is closed to you or its name is not UTF-8 (${lost.length}): ${names}`;
+  return `Left out, because it is closed to you or its name is not UTF-8 (${lost.length}): ${namesOf(lost)}`;
 }
-
-/** More than a person reads. */
-const SHOWN_LOST = 5;
 
 /** The agent in a workspace could read the keys in the backup, which approve its own calls. */
 async function requireOutside(file: string, workspaces: readonly string[]): Promise<void> {
@@ -74,14 +79,25 @@ async function requireOutside(file: string, workspaces: readonly string[]): Prom
   );
 }
 
-async function restoreFrom(path: string, { state }: LocationOptions): Promise<void> {
-  const { restoreBackup } = await import('../../local/backup/restore.ts');
+async function restoreFrom(
+  path: string,
+  { state, only }: LocationOptions & { readonly only?: string },
+): Promise<void> {
+  const { restoreBackup, restoreFile } = await import('../../local/backup/restore.ts');
   const dir = state === undefined ? await sharedServerDir() : resolve(state);
   const now = new Date();
+  if (only !== undefined) {
+    const { head, kept } = await restoreFile(resolve(path), await namedServerDir(dir), only, now);
+    const date = new Date(head.createdMs).toISOString();
+    printOut(
+      `${nameInLine(only)}: put back from the backup of ${date}. The file that was there is ${nameInLine(kept)} now. What came after the backup is not in it.\n`,
+    );
+    return;
+  }
   const { createdMs, writtenBy } = await restoreBackup(resolve(path), dir, now);
-  if (createdMs > now.getTime() + CLI_LIMITS.clockSlackMs) process.stderr.write(`${LATER}\n`);
+  if (createdMs > now.getTime() + CLI_LIMITS.clockSlackMs) printErr(`${LATER}\n`);
   const from = `the backup of ${new Date(createdMs).toISOString()} (Drawbridge ${writtenBy})`;
-  process.stdout.write(
+  printOut(
     `${nameInLine(dir)}: restored from ${from}. Tool calls that ran then do not run again.\n`,
   );
   // The next restore of this backup is in another second, so its positions are others.

@@ -1,4 +1,5 @@
 /** `drawbridge companion`: lets Gemini CLI and Qwen Code connect to the bridge as their IDE. */
+
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
 import type { RunningCompanion } from '../../bridge/guests/setting.ts';
@@ -14,6 +15,7 @@ import {
   locationWordsOf,
 } from '../target/location-options.ts';
 import { commandLine, ownCommand } from '../terminal/own-command.ts';
+import { printOut } from '../terminal/print.ts';
 import { openTerminal, type Terminal } from '../terminal/terminal.ts';
 
 /** Without a subcommand it shows the state. */
@@ -69,7 +71,7 @@ async function printVariables(options: LocationOptions): Promise<void> {
   if (!(await readEnabled(stateDir)))
     throw new LocalError('refused', `The companion is off: \`${turnsOn}\` turns it on.`);
   const running = await findRunning(stateDir);
-  if (running) return void process.stdout.write(exportsOf(running.variables));
+  if (running) return void printOut(exportsOf(running.variables));
   throw new LocalError('refused', isBridgeRunning(stateDir) ? NOT_STARTED : NO_BRIDGE);
 }
 

@@ -1,4 +1,5 @@
 /** `drawbridge token`: prints a bearer token, for the local instance or for a Drawbridge that is hosted elsewhere. */
+
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import {
   openServerState,
@@ -21,6 +22,7 @@ import {
   type LocationOptions,
 } from '../target/location-options.ts';
 import { readSecret } from '../target/secret-file.ts';
+import { printErr, printOut } from '../terminal/print.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 import { wholeNumber } from '../terminal/whole-number.ts';
 
@@ -57,7 +59,7 @@ export function registerToken(program: Command): void {
       wholeNumber(1, MAX_TOKEN_DAYS),
     );
   addLocationOptions(command).action(async (options: TokenCommandOptions) => {
-    process.stdout.write(`${await tokenOf(options)}\n`);
+    printOut(`${await tokenOf(options)}\n`);
   });
 }
 
@@ -116,8 +118,7 @@ function grantOf({ scope, bridgeId }: TokenCommandOptions): TokenGrant {
   }
   if (scope === 'bridge') {
     const id = bridgeId ?? newBridgeId(crypto.randomUUID());
-    if (!bridgeId)
-      process.stderr.write(`The token is for a new bridge. Renew it with --bridge-id ${id}.\n`);
+    if (!bridgeId) printErr(`The token is for a new bridge. Renew it with --bridge-id ${id}.\n`);
     return { scope, bridgeId: id };
   }
   return { scope, bridgeId };

@@ -1,6 +1,5 @@
 /** `--workspace` and `--state`: the options that name an instance, the same for every command. */
 import type { Command } from 'commander';
-import { INSTALLED_ROOT } from '../../local/own-root.ts';
 import {
   locateState,
   namedServerDir,
@@ -9,6 +8,7 @@ import {
   sharedServerDir,
 } from '../../local/state/folder.ts';
 import { listLocations } from '../../local/state/running.ts';
+import { personsFolder } from '../terminal/own-command.ts';
 
 /** The options as commander parses them. */
 export interface LocationOptions {
@@ -40,7 +40,7 @@ export function locationWordsOf({ workspace, state }: LocationOptions): string[]
 
 /** The instance that the options name. */
 export function locationOf({ workspace, state }: LocationOptions): StateLocation {
-  return { workspaceDir: workspace ?? currentFolder(), stateDir: state };
+  return { workspaceDir: workspace ?? personsFolder(), stateDir: state };
 }
 
 /**
@@ -83,10 +83,4 @@ export async function findKept(
 /** The server of this folder; the shared one where the folder cannot be a workspace, such as the home folder. */
 export async function findServerDir(options: LocationOptions): Promise<string> {
   return (await findKept(options, 'running')).serverDir;
-}
-
-/** npm runs a script in the package's folder; INIT_CWD names the user's folder. Elsewhere INIT_CWD may be stale. */
-function currentFolder(): string {
-  const { npm_lifecycle_event: npmScript, INIT_CWD: folder } = process.env;
-  return npmScript && folder && process.cwd() === INSTALLED_ROOT ? folder : process.cwd();
 }

@@ -4,16 +4,23 @@ import { LocalError } from '../../machine/local-error.ts';
 import { CLI_LIMITS } from '../limits.ts';
 import { ownCommand } from '../terminal/own-command.ts';
 import { entriesOf } from './pages.ts';
+import { type ReplacedReport, reportRecent } from './replaced.ts';
 import type { Target } from './target.ts';
 
-/** A new conversation's bridge; undefined: the server chooses. @throws {LocalError} if only others are connected. */
+/**
+ * A new conversation's bridge; undefined: the server chooses. `say` gets a line for each bridge whose place a second
+ * program has taken within the last day. @throws {LocalError} if only others are connected.
+ */
 export async function bridgeForNew(
-  client: Pick<Client, 'listBridges'>,
-  { bridgeId }: Pick<Target, 'bridgeId'>,
+  client: Pick<Client, 'listBridges'> & ReplacedReport['client'],
+  { bridgeId, own }: Pick<Target, 'bridgeId' | 'own'>,
+  say?: (line: string) => void,
 ): Promise<string | undefined> {
   if (bridgeId === undefined) return undefined;
   const { items } = await client.listBridges();
-  if (bridgeId !== null && items.some(({ id }) => id === bridgeId)) return bridgeId;
+  const found = items.find(({ id }) => id === bridgeId);
+  if (say) await reportRecent(items, { client, own, say });
+  if (found) return found.id;
   if (items.length === 0) return undefined;
   throw new LocalError(
     'failed',

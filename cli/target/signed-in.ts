@@ -1,10 +1,11 @@
 /** The tokens of the sessions of this machine at Drawbridges elsewhere. */
 import { resolve } from 'node:path';
-import { ClientError, sessionTokens } from '../../client/index.ts';
+import { ClientError, createClient, sessionTokens } from '../../client/index.ts';
 import { sharedServerDir } from '../../local/state/folder.ts';
 import { findLogin, forgetLogin, type KeptLogin } from '../../local/state/logins.ts';
 import { LocalError } from '../../machine/local-error.ts';
 import { DEVICE_ALGORITHM } from '../../shared/wire/approval-text.ts';
+import type { ProofSigner } from '../../shared/wire/proof.ts';
 import { ownCommand } from '../terminal/own-command.ts';
 import type { LocationOptions } from './location-options.ts';
 
@@ -63,6 +64,22 @@ export async function signedInBy(
     }
   };
   return { token, headers, fetch };
+}
+
+/**
+ * Has this machine's session at the server let the bridge move here. Does nothing without a session, and where the
+ * server refuses: the server answers the bridge itself then, which moves with the key that it had.
+ */
+export async function allowMove(
+  url: string,
+  options: LocationOptions,
+  bridgeId: string,
+  { publicKey }: Pick<ProofSigner, 'publicKey'>,
+): Promise<void> {
+  const session = await findSignedIn(url, options);
+  if (!session) return;
+  const client = createClient({ url, ...session });
+  await client.allowMove(bridgeId, publicKey).catch(() => undefined);
 }
 
 /** Sends these headers with each request, and follows no redirect with them: it could lead to anybody. */

@@ -1,4 +1,5 @@
 /** Finds the Drawbridge that a command talks to: the one at a URL, or the one that runs for a workspace. */
+
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import type { Device, TokenSource } from '../../client/index.ts';
@@ -10,6 +11,7 @@ import { openServerState, readBridgeId, readUserToken } from '../../local/state/
 import { nearEndOf } from '../../local/state/tokens.ts';
 import { LocalError } from '../../machine/local-error.ts';
 import { ownCommand } from '../terminal/own-command.ts';
+import { printErr } from '../terminal/print.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 import {
   addLocationOptions,
@@ -70,7 +72,7 @@ export async function findTarget(options: TargetOptions): Promise<Target> {
   // A token in the environment may be of another server than the one that is named here.
   const given = options.token ?? (login ? undefined : tokenAt(options));
   const end = given && nearEndOf(given, new Date());
-  if (end) process.stderr.write(`drawbridge: the token ends at ${end}: get a new one.\n`);
+  if (end) printErr(`drawbridge: the token ends at ${end}: get a new one.\n`);
   const session = given === undefined ? login : { token: given };
   if (session) return { url, device: await ownDevice(options), ...session };
   throw new NotSignedIn(

@@ -4,10 +4,12 @@ import { LocalError } from '../../machine/local-error.ts';
 import { DrawbridgeError } from '../../shared/errors.ts';
 import { REQUEST_LIMITS } from '../../shared/limits.ts';
 import { inOneLine, printableLine } from '../../shared/text/plain-sight.ts';
+import { asTyped } from './own-command.ts';
+import { printErr } from './print.ts';
 
 /** Writes one line to stderr. */
 export function complain(message: string): void {
-  process.stderr.write(`drawbridge: ${inOneLine(message.trim())}\n`);
+  printErr(`drawbridge: ${inOneLine(message.trim())}\n`);
 }
 
 /** The message of an expected failure, or the stack of a bug. */
@@ -19,7 +21,8 @@ export function describeFailure(error: unknown): string {
 
 function describe(error: unknown): string {
   if (error instanceof ClientError) return describeError(error);
-  if (error instanceof LocalError || error instanceof DrawbridgeError) return error.message;
+  if (error instanceof LocalError || error instanceof DrawbridgeError)
+    return asTyped(error.message);
   const bug = String((error as Error)?.stack ?? error).replaceAll(/\n\s*/g, ' ');
   return describeSystemError(error) ?? bug;
 }
@@ -49,7 +52,8 @@ const TRUST =
 /** The code and the message of an error of the API. For a failure of the server, also the trace id that its log has. */
 export function describeError({ code, message, status = 0, traceId }: ClientError): string {
   const trace = status >= 500 && traceId !== undefined ? ` (trace ${traceId})` : '';
-  return printableLine(`error ${code}: ${message}${trace}`, REQUEST_LIMITS.maxReasonChars);
+  const text = `error ${code}: ${asTyped(message)}${trace}`;
+  return printableLine(text, REQUEST_LIMITS.maxReasonChars);
 }
 
 /** For an error of the operating system: the path, what is wrong, and what to do. */

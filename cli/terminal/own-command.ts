@@ -1,13 +1,13 @@
 /** Builds the command lines that messages suggest: each must work in the person's current folder. */
 import { realpathSync } from 'node:fs';
-import { delimiter, join, sep } from 'node:path';
+import { delimiter, join, relative, sep } from 'node:path';
 import { INSTALLED_ROOT } from '../../local/own-root.ts';
 import { shellWord } from '../../machine/shell-word.ts';
 import { inOneLine } from '../../shared/text/plain-sight.ts';
 
 const PROGRAM = join(INSTALLED_ROOT, 'bin', 'drawbridge.mjs');
 
-/** This program with these arguments: by its name if the shell or npx finds it, else by its file. */
+/** This program with these arguments: by its name if the shell or npx finds it, else by its file, seen from here. */
 export function ownCommand(...words: readonly string[]): string {
   return commandLine([...nameHere(), ...words]);
 }
@@ -20,13 +20,32 @@ function nameHere(): readonly string[] {
   if (!found.every(isNpmOnly)) return ['drawbridge'];
   // Elsewhere npx would ask the registry, which may have another program of this name.
   if (found.some(isFoundByNpx)) return ['npx', 'drawbridge'];
-  return ['node', PROGRAM];
+  const path = relative(personsFolder(), PROGRAM);
+  if (!path.includes(sep)) return [`.${sep}${path}`];
+  return [path.length < PROGRAM.length ? path : PROGRAM];
+}
+
+/**
+ * The folder in which the person has typed the command. npm runs a script in the package's folder, and INIT_CWD names
+ * the person's; elsewhere INIT_CWD may be stale.
+ */
+export function personsFolder(): string {
+  const { npm_lifecycle_event: npmScript, INIT_CWD: folder } = process.env;
+  return npmScript && folder && process.cwd() === INSTALLED_ROOT ? folder : process.cwd();
+}
+
+/**
+ * A message of ours with the commands in it as the person can type them. Servers, bridges and `local/`, which know no
+ * shell, name the command `drawbridge`, in backticks. Errors and notices pass through here; a model's text never does.
+ */
+export function asTyped(message: string): string {
+  return message.replaceAll('`drawbridge ', () => `\`${ownCommand()} `);
 }
 
 /** Whether `npx` without `--package` finds this `node_modules/.bin` in the current folder or above. */
 function isFoundByNpx(folder: string): boolean {
   const project = join(folder, '..', '..');
-  return `${process.cwd()}${sep}`.startsWith(join(project, sep));
+  return `${personsFolder()}${sep}`.startsWith(join(project, sep));
 }
 
 function isOwn(path: string): boolean {

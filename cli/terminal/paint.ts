@@ -2,10 +2,12 @@
 import { styleText } from 'node:util';
 
 /** Of the sixteen colours that the terminal's own theme defines: they are readable on a light and on a dark ground. */
-export type Style =
-  | ('blue' | 'cyan' | 'green' | 'magenta' | 'red' | 'yellow')
-  | ('bold' | 'dim' | 'inverse' | 'italic' | 'strikethrough' | 'underline')
-  | ('bgBlack' | 'whiteBright');
+export const STYLES = [
+  ...(['blue', 'cyan', 'green', 'magenta', 'red', 'yellow'] as const),
+  ...(['bold', 'dim', 'inverse', 'italic', 'strikethrough', 'underline'] as const),
+  ...(['bgBlack', 'whiteBright'] as const),
+] as const;
+export type Style = (typeof STYLES)[number];
 
 /** Text in a style. */
 export type Paint = (style: Style, text: string) => string;

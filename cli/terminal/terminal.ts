@@ -2,10 +2,12 @@
 
 import type { Readable, Writable } from 'node:stream';
 import type { Environment } from '../../machine/environment.ts';
-import { Keyboard, type Typed } from '../../machine/keyboard.ts';
-import { escapeControls } from '../../shared/text/plain-sight.ts';
+import { Keyboard, signalAll, type Typed } from '../../machine/keyboard.ts';
+import { escapeControls, printable } from '../../shared/text/plain-sight.ts';
 import { onUnread } from './ending.ts';
 import { coloured, type Paint, plain } from './paint.ts';
+import { pickLine } from './pick.ts';
+import { printableInColour } from './print.ts';
 
 export interface Terminal {
   /** Whether a person can answer questions here. */
@@ -27,6 +29,11 @@ export interface Terminal {
     signal?: AbortSignal,
     how?: { readonly hidden?: boolean },
   ): Promise<string | undefined>;
+  /**
+   * The index of the line that the person picks with the arrows; undefined as for `ask`. Absent where lines cannot be
+   * drawn anew: `ask` for a number there.
+   */
+  pick?(labels: readonly string[], signal: AbortSignal): Promise<number | undefined>;
   /** The person's next message; undefined at the input's end. After `listen` the person can type it in advance. */
   readMessage(prompt: string): Promise<string | undefined>;
   /** Keeps what the person types from now on for the next message, until the result is disposed of. */
@@ -47,6 +54,7 @@ export type EndSignal = 'SIGINT' | 'SIGTERM' | 'unread';
 type Stream<Kind> = Kind & {
   readonly isTTY?: boolean;
   readonly columns?: number;
+  readonly rows?: number;
   setRawMode?(isRaw: boolean): unknown;
 };
 
@@ -69,12 +77,13 @@ export function openTerminal(
   const person = isPiped ? stderr : stdout;
   const hasColours =
     person.isTTY === true && !environment['NO_COLOR'] && environment['TERM'] !== 'dumb';
+  const harmless = hasColours ? printableInColour : printable;
   const listeners = new Set<(signal: EndSignal) => void>();
   let held: string[] | null = null;
 
   const write = (text: string) => {
-    if (held) held.push(text);
-    else if (text !== '') person.write(text);
+    if (held) held.push(harmless(text));
+    else if (text !== '') person.write(harmless(text));
   };
   const keyboard = new Keyboard({
     input: stdin,
@@ -96,19 +105,42 @@ export function openTerminal(
       held = null;
     }
   };
+  const isInteractive = !machine && stdin.isTTY === true && person.isTTY === true;
+  const { TERM, DRAWBRIDGE_PLAIN } = environment;
+  const draws = isInteractive && TERM !== 'dumb' && !DRAWBRIDGE_PLAIN;
+  const interrupt = () => {
+    for (const listener of [...listeners]) listener('SIGINT');
+    if (listeners.size === 0) signalAll('SIGINT');
+  };
   return {
-    isInteractive: !machine && stdin.isTTY === true && person.isTTY === true,
+    isInteractive,
     isPiped,
     paint: hasColours ? coloured : plain,
     columns: isPiped ? undefined : stdout.columns || USUAL_COLUMNS,
     write,
-    notify: (text) => keyboard.writeAbove(text),
+    notify: (text) => keyboard.writeAbove(harmless(text)),
     writeOut: (text) => {
       if (!isPiped) write(text);
-      else if (text !== '') stdout.write(text);
+      else if (text !== '') stdout.write(printable(text));
     },
-    ask: (question, signal, how) => holdingBack(keyboard.ask(question, signal, how)),
-    readMessage: (prompt) => holdingBack(keyboard.readMessage(prompt)),
+    ask: (question, signal, how) => holdingBack(keyboard.ask(harmless(question), signal, how)),
+    ...(draws && {
+      pick: async (labels: readonly string[], signal: AbortSignal) => {
+        using _ = keyboard.lend();
+        const columns = person.columns || USUAL_COLUMNS;
+        const paint = hasColours ? coloured : plain;
+        const around = {
+          input: stdin,
+          output: person,
+          paint,
+          columns,
+          rows: person.rows || undefined,
+          onInterrupt: interrupt,
+        };
+        return await pickLine(labels.map(harmless), around, signal);
+      },
+    }),
+    readMessage: (prompt) => holdingBack(keyboard.readMessage(harmless(prompt))),
     listen: () => keyboard.listen(),
     takeTyped: () => keyboard.takeTyped(),
     lend: () => keyboard.lend(),

@@ -15,6 +15,7 @@ import { Mode } from '../../shared/wire/modes.ts';
 import type { Chat } from '../chat/chat.ts';
 import { ChatSession } from '../chat/session.ts';
 import { SCREEN_LIMITS } from '../limits.ts';
+import { watchReplaced } from '../target/replaced.ts';
 import { editorIn, openEditor, USUAL_EDITOR } from '../terminal/editor.ts';
 import { EXIT } from '../terminal/exit-codes.ts';
 import type { EndSignal } from '../terminal/terminal.ts';
@@ -92,6 +93,7 @@ export class App {
     for (const part of [
       this.#transcript,
       new ActivityLine(session, () => this.#stopKey, paint),
+      this.#writer.greeting,
       this.#writer.pending,
       this.#writer.attachments,
       this.#slot,
@@ -113,10 +115,13 @@ export class App {
       this.#transcript.invalidate();
       this.#tui.requestRender();
     });
+    const leaving = new AbortController();
+    void watchReplaced(this.#session.chat, (line) => this.#say(line), leaving.signal);
     const endListening = this.#session.chat.terminal.onSignal((signal) => this.#onSignal(signal));
     for (const text of messages) void this.#writer.submit({ text, isPlain: false }, 'queue');
     const code = await this.#left.promise;
     endListening();
+    leaving.abort();
     clearInterval(this.#spinning);
     clearTimeout(this.#drawing);
     this.#processes.end();

@@ -114,6 +114,7 @@ function unpacked(bytes: Uint8Array): ReadableStream<Uint8Array> {
     (step.length > 0 ? writer.write(step) : writer.close()).catch(() => {});
   };
   return new ReadableStream({
+    type: 'bytes',
     async pull(controller) {
       for (;;) {
         const piece = await Promise.race([next, scheduler.wait(0)]);
@@ -125,7 +126,10 @@ function unpacked(bytes: Uint8Array): ReadableStream<Uint8Array> {
         if (at < bytes.length + STEP_BYTES) giveStep();
       }
     },
-    cancel: (reason) => reader.cancel(reason),
+    async cancel(reason) {
+      next.catch(() => {}); // No one reads it any more.
+      await reader.cancel(reason);
+    },
   });
 }
 

@@ -57,11 +57,23 @@ const OWN_FOLDERS = /^(projects\/[^/]+)?$/;
 /** SQLite makes its index of a write-ahead log again. */
 const INDEX = /^storage\/.*-shm$/;
 
-/** What commands made, with the modes that they gave it: see bridge/quarantine/. */
+/** What commands made, with the modes that they gave it, which nothing follows or starts: see bridge/quarantine/. */
 const IN_QUARANTINE = /^(projects\/[^/]+\/)?quarantine\//;
 
 function isLeftOut(folder: string, name: string): boolean {
   return (OWN_FOLDERS.test(folder) && LEFT_OUT.test(name)) || INDEX.test(`${folder}/${name}`);
+}
+
+/**
+ * Whether it is a link that leads out of the state, which a server would follow to read and write there. What commands
+ * left in quarantine is never followed.
+ */
+export function leadsOut({ type, path, target = '' }: ArchiveEntry): boolean {
+  if (type !== 'link' || IN_QUARANTINE.test(path)) return false;
+  const up = /^(?:\.\.(?:\/|$))*/.exec(target)?.[0] ?? '';
+  // A `..` behind a name could leave by a link of that name.
+  const isDown = !target.startsWith('/') && !target.slice(up.length).split('/').includes('..');
+  return !isDown || up.split('..').length > path.split('/').length;
 }
 
 /** Writes the archive of a folder that stands still. The file appears whole or not at all, for its owner only. */

@@ -17,7 +17,8 @@ import { LocalError } from '../../machine/local-error.ts';
 import { holderOf, takeLock } from '../../machine/lock.ts';
 import { makePrivateFolder, PRIVATE_FOLDER } from '../../machine/private-files.ts';
 import { codeOf, isSystemError } from '../../machine/system-error.ts';
-import { type ArchiveEntry, entriesIn, writeArchive } from '../archive/archive.ts';
+import { type ArchiveEntry, entriesIn, leadsOut, writeArchive } from '../archive/archive.ts';
+import type { OwnedFile, StorageCheck } from '../check/check-storage.ts';
 import { LOCAL_LIMITS } from '../limits.ts';
 import { OWN_VERSION } from '../own-root.ts';
 import { openFormat } from '../state/upgrade.ts';
@@ -31,11 +32,16 @@ export interface BackupReport {
   readonly pausedMs: number;
   /** Paths in the state that no backup can take: closed in the quarantine, or not UTF-8. */
   readonly lost: readonly string[];
+  /** Links that lead out of the state, with their targets. What lies there is not in the backup, and no restore takes them. */
+  readonly linksOut: readonly ArchiveEntry[];
+  /** What {@link checkStorage} finds in the copy; null where it could not run. */
+  readonly check: StorageCheck | null;
 }
 
 /**
  * Writes a backup of the state to a new file: all conversations and journals as they were at one moment, as after a
  * crash. Keys are in it; only the owner can read it. `stop` is a parameter because tests change files at that moment.
+ * Damaged databases are in the backup, too: the copy is checked when the server runs again.
  * @throws {LocalError} if a disk is full, or a folder may not be written. The state stays as it is.
  */
 export async function backUp(
@@ -44,14 +50,82 @@ export async function backUp(
   stop = stopProcesses,
 ): Promise<BackupReport> {
   const { format } = await openFormat(dir);
+  return await withCopy(dir, stop, async (copy, report) => {
+    const head = { archive: 1, format, writtenBy: OWN_VERSION, createdMs: Date.now() } as const;
+    await writeArchive(file, copy, head).catch((cause) => refuse(unwritten(file), cause));
+    return { ...report, check: await checkCopy(copy, report.linksOut).catch(() => null) };
+  });
+}
+
+/** Checks the databases of a state, whose server may run. Changes nothing in it. @throws {LocalError} as {@link backUp} */
+export async function checkState(
+  dir: string,
+  accounts: readonly string[] = [],
+): Promise<StorageCheck & Pick<BackupReport, 'linksOut'>> {
+  return await withCopy(dir, stopProcesses, async (copy, { linksOut }) => {
+    return { ...(await checkCopy(copy, linksOut, accounts)), linksOut };
+  });
+}
+
+/**
+ * Removes the files of an account from a state that no server runs on: also of one whose own database is damaged, which
+ * the server cannot delete. `confirm` gets them first, and throws to keep them.
+ * @throws {LocalError} if the state is in use, or has nothing of the account.
+ */
+export async function eraseAccount(
+  dir: string,
+  account: string,
+  confirm: (files: readonly OwnedFile[]) => Promise<void>,
+): Promise<void> {
+  const { owned } = await checkState(dir, [account]);
+  const files = owned.filter((file) => file.account === account);
+  if (files.length === 0) {
+    throw new LocalError('refused', `There is nothing of the account ${account} in ${dir}.`);
+  }
+  await confirm(files);
+  const lock = takeLock(join(dir, 'lock'));
+  if (!lock.isTaken) {
+    const message = `Process ${lock.holder} runs on ${dir}: end it (\`drawbridge stop\`), and try again. Nothing was removed.`;
+    throw new LocalError('refused', message);
+  }
+  try {
+    // Its own last: a second attempt still finds by it what is left.
+    const isOwn = ({ kind }: OwnedFile) => Number(kind === 'account');
+    for (const { path } of files.toSorted((one, other) => isOwn(one) - isOwn(other))) {
+      for (const end of ['-shm', '-wal', '']) await rm(join(dir, `${path}${end}`), { force: true });
+    }
+  } finally {
+    lock[Symbol.dispose]();
+  }
+}
+
+/** Last of all: the check changes the files of the copy. */
+async function checkCopy(
+  copy: string,
+  linksOut: readonly ArchiveEntry[],
+  accounts: readonly string[] = [],
+): Promise<StorageCheck> {
+  // Nothing of what lies behind them is a copy.
+  for (const { path } of linksOut) await rm(join(copy, path));
+  const { checkStorage } = await import('../check/check-storage.ts');
+  return await checkStorage(join(copy, 'storage'), new AbortController().signal, accounts);
+}
+
+async function withCopy<Result>(
+  dir: string,
+  stop: typeof stopProcesses,
+  work: (copy: string, report: Omit<BackupReport, 'check'>) => Promise<Result>,
+): Promise<Result> {
   const folder = join(dir, 'backups');
   using _ = await lockBackups(dir, folder).catch((cause) => refuse(uncopied(dir), cause));
   const copy = await newCopy(folder).catch((cause) => refuse(uncopied(dir), cause));
   try {
     const report = await copyAtOnce(dir, copy, stop).catch((cause) => refuse(uncopied(dir), cause));
-    const head = { archive: 1, format, writtenBy: OWN_VERSION, createdMs: Date.now() } as const;
-    await writeArchive(file, copy, head).catch((cause) => refuse(unwritten(file), cause));
-    return report;
+    const linksOut: ArchiveEntry[] = [];
+    for await (const entry of entriesIn(copy)) {
+      if (leadsOut(entry)) linksOut.push(entry);
+    }
+    return await work(copy, { ...report, linksOut });
   } finally {
     await rm(copy, { recursive: true, force: true });
   }
@@ -109,7 +183,7 @@ async function copyAtOnce(
   stateDir: string,
   copy: string,
   stop: typeof stopProcesses,
-): Promise<BackupReport> {
+): Promise<Omit<BackupReport, 'check' | 'linksOut'>> {
   const dir = await realpath(stateDir); // See copyPlain.
   const lock = takeLock(join(dir, 'lock')); // Without a server, none shall start now.
   try {

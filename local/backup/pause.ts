@@ -1,9 +1,11 @@
 /** Stops the processes that write to a state, all at one moment, and lets them go on. */
-import { execFileSync, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LocalError } from '../../machine/local-error.ts';
+import { printedAtOnceBy, psOf } from '../../machine/printed.ts';
+import { isSystemError } from '../../machine/system-error.ts';
 import { LOCAL_LIMITS } from '../limits.ts';
 
 /**
@@ -33,8 +35,8 @@ export async function stopProcesses(pids: readonly number[]): Promise<Disposable
 /** The direct children of a process, by what the system lists. */
 export function childrenOf(parent: number): number[] {
   if (process.platform !== 'linux') {
-    const text = execFileSync('/bin/ps', ['-axo', 'pid=,ppid='], { encoding: 'utf8' });
-    const pairs = text.split('\n').map((line) => line.trim().split(/\s+/).map(Number));
+    const { output } = printedAtOnceBy(['/bin/ps', '-axo', 'pid=,ppid=']);
+    const pairs = output.split('\n').map((line) => line.trim().split(/\s+/).map(Number));
     return pairs.flatMap(([pid, of]) => (of === parent && pid !== undefined ? [pid] : []));
   }
   const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
@@ -78,14 +80,9 @@ async function untilAllStand(pids: readonly number[]): Promise<void> {
 
 function stands(pid: number): boolean {
   if (process.platform !== 'linux') {
-    return !/^[^TZ]/.test(psState(pid));
+    return !/^[^TZ]/.test(psOf('state', pid));
   }
-  let threads: string[];
-  try {
-    threads = readdirSync(`/proc/${pid}/task`);
-  } catch {
-    return true; // It is gone.
-  }
+  const threads = ifThere(() => readdirSync(`/proc/${pid}/task`)) ?? [];
   return threads.every((thread) => {
     const state = statOf(`/proc/${pid}/task/${thread}/stat`)?.state;
     return state === undefined || STANDING.has(state);
@@ -95,22 +92,20 @@ function stands(pid: number): boolean {
 /** Stopped, traced, or dead (proc_pid_stat(5)). */
 const STANDING = new Set(['T', 't', 'Z', 'X']);
 
-function psState(pid: number): string {
-  try {
-    return execFileSync('/bin/ps', ['-o', 'state=', '-p', String(pid)], {
-      encoding: 'utf8',
-    }).trim();
-  } catch {
-    return ''; // It is gone.
-  }
-}
-
 function statOf(path: string): { readonly state: string; readonly parent: number } | undefined {
-  try {
+  return ifThere(() => {
     const text = readFileSync(path, 'utf8');
     const [state = '', parent] = text.slice(text.lastIndexOf(')') + 2).split(' ');
     return { state, parent: Number(parent) };
-  } catch {
-    return undefined; // It is gone.
+  });
+}
+
+/** Undefined for a process that is gone. What cannot be read for another reason may run. */
+function ifThere<Seen>(look: () => Seen): Seen | undefined {
+  try {
+    return look();
+  } catch (error) {
+    if (isSystemError(error, 'ENOENT', 'ESRCH')) return undefined;
+    throw error;
   }
 }

@@ -1,11 +1,12 @@
 /** Makes a state folder from a backup. */
 import { randomUUID } from 'node:crypto';
-import { constants } from 'node:fs';
+import { constants, existsSync } from 'node:fs';
 import {
   access,
   chmod,
   lstat,
   mkdir,
+  mkdtemp,
   readdir,
   rename,
   rm,
@@ -16,8 +17,10 @@ import {
 } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { LocalError } from '../../machine/local-error.ts';
+import { takeLock } from '../../machine/lock.ts';
 import {
   flushFolder,
+  makePrivateFolder,
   makePrivateFolders,
   PRIVATE_FILE,
   PRIVATE_FOLDER,
@@ -25,7 +28,7 @@ import {
   restoreMarkOf,
 } from '../../machine/private-files.ts';
 import { codeOf, isSystemError } from '../../machine/system-error.ts';
-import { type ArchiveEntry, type ArchiveHead, readArchive } from '../archive/archive.ts';
+import { type ArchiveEntry, type ArchiveHead, leadsOut, readArchive } from '../archive/archive.ts';
 import {
   FORMAT_STEPS,
   formatPath,
@@ -97,7 +100,7 @@ async function unpack(file: string, made: string): Promise<ArchiveHead> {
     begin: (head) => refuseNewer(`The backup ${file}`, head, FORMAT_STEPS.length),
     take: async (entry, content) => {
       const path = join(made, entry.path);
-      if (entry.type === 'link') links.push(entry);
+      if (entry.type === 'link') links.push(requireInner(file, entry));
       if (entry.type === 'folder') {
         await mkdir(path, { mode: PRIVATE_FOLDER });
         folders.push(entry);
@@ -112,6 +115,77 @@ async function unpack(file: string, made: string): Promise<ArchiveHead> {
   for (const { path, target = '' } of links) await symlink(target, join(made, path));
   for (const { path, mode } of folders.reverse()) await chmod(join(made, path), mode);
   return head;
+}
+
+/** @throws {LocalError} for a link that leads out of the state. */
+function requireInner(file: string, entry: ArchiveEntry): ArchiveEntry {
+  if (!leadsOut(entry)) return entry;
+  const { path, target = '' } = entry;
+  const message = `The backup ${file} has a link that leads out of the state folder: ${path} to ${target}. What lies there is not in it. Nothing was restored: put the files themselves in the place of the link, and make a backup anew.`;
+  throw new LocalError('refused', message);
+}
+
+/**
+ * Puts one file of a backup back into a state that no server runs on, and keeps the one that was there in `backups/`.
+ * As after a whole restore, no call of before runs twice in its object; all others go on. @returns where the replaced file is.
+ * @throws {LocalError} if the backup has no such file or another format, or the state is in use.
+ */
+export async function restoreFile(
+  file: string,
+  dir: string,
+  path: string,
+  now: Date,
+): Promise<{ readonly head: ArchiveHead; readonly kept: string }> {
+  await requireFile(file);
+  if (!/^storage\/[\w-]+\/[\w-]+\.sqlite$/.test(path)) {
+    const message = `${path} is no database of a state: name one as \`drawbridge check --state\` does, such as storage/drawbridge-Conversation/….sqlite.`;
+    throw new LocalError('refused', message);
+  }
+  const lock = takeLock(join(dir, 'lock'));
+  if (!lock.isTaken) {
+    const message = `Process ${lock.holder} runs on ${dir}: end it (\`drawbridge stop\`), and try again. Nothing was changed.`;
+    throw new LocalError('refused', message);
+  }
+  makePrivateFolder(join(dir, 'backups'));
+  const made = await mkdtemp(join(dir, 'backups', 'restoring-'));
+  try {
+    const present = await readFormat(dir);
+    // A log belongs to its database: an older one with a newer log would be damaged.
+    const wanted = new Map([path, `${path}-wal`].map((name) => [name, join(made, basename(name))]));
+    const head = await readArchive(file, {
+      begin: (found) => requireFormat(file, found, present),
+      take: async (entry, content) => {
+        const to = entry.type === 'file' ? wanted.get(entry.path) : undefined;
+        if (to) await writeFile(to, content, { flag: 'wx', mode: PRIVATE_FILE, flush: true });
+        else for await (const _ of content); // Its digest is part of the whole.
+      },
+    });
+    if (!existsSync(wanted.get(path) ?? '')) {
+      throw new LocalError('refused', `The backup ${file} has no ${path}. Nothing was changed.`);
+    }
+    const kept = join(dir, 'backups', `${basename(path)}.${now.getTime()}`);
+    const object = basename(path, '.sqlite');
+    const restoredFiles = { ...present?.restoredFiles, [object]: newRestored(present, now) };
+    replaceFile(formatPath(dir), JSON.stringify({ ...present, restoredFiles }));
+    for (const end of ['-shm', '-wal', '']) {
+      const old = join(dir, `${path}${end}`);
+      if (existsSync(old)) await rename(old, `${kept}${end}`);
+    }
+    for (const [name, from] of [...wanted].reverse()) {
+      if (existsSync(from)) await rename(from, join(dir, name));
+    }
+    flushFolder(dirname(join(dir, path)));
+    return { head, kept };
+  } finally {
+    await rm(made, { recursive: true, force: true });
+    lock[Symbol.dispose]();
+  }
+}
+
+function requireFormat(file: string, { format }: ArchiveHead, present: StateFormat | undefined) {
+  if (format === present?.format) return;
+  const message = `The backup ${file} has format ${format}, and the state ${present?.format ?? 'none'}: one file of it cannot be put back. Restore the whole backup into a new folder.`;
+  throw new LocalError('refused', message);
 }
 
 /** Shows the server and each bridge that a future was taken back: see worker/storage/restored.ts. */

@@ -85,8 +85,9 @@ export async function bundleWorker(
         conditionNames: ['workerd', 'worker', 'browser'],
       },
       external: [/^cloudflare:/, /^node:/],
-      // Making a schema that nothing reads, or reading a property, has no effect here.
-      treeshake: { manualPureFunctions: ['z'], propertyReadSideEffects: false },
+      // Making a schema or a pattern that nothing reads, or reading a property, has no effect here.
+      // A method of another schema counts as an effect: schemas of the bridge alone say `z.optional(Name)`.
+      treeshake: { manualPureFunctions: ['z', 'RegExp'], propertyReadSideEffects: false },
       logLevel: 'silent',
       output: { file: outfile, format: 'esm', minify, comments: !minify },
     });

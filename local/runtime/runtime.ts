@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import * as z from 'zod';
+import { tieToUs } from '../../machine/lifeline.ts';
 import { replaceFile } from '../../machine/private-files.ts';
 import { LOCAL_LIMITS } from '../limits.ts';
-import { tieToUs } from '../processes/lifeline.ts';
 import type { LogFile } from '../processes/log-file.ts';
 import { supervise } from '../processes/supervise.ts';
 import { hostInUrl, LOOPBACK } from './address.ts';
@@ -86,11 +86,44 @@ function startWorkerd(
   });
   tieToUs(child);
   for (const output of [child.stdout, child.stderr]) {
-    output?.setEncoding('utf8').on('data', (text: string) => log.append(text));
+    const lines = new LogLines((text) => log.append(text));
+    output?.setEncoding('utf8').on('data', (text: string) => lines.push(text));
+    output?.on('end', () => lines.end());
   }
   readControl(child.stdio[CONTROL_FD] as Readable, onListening);
   return child;
 }
+
+/** Passes on the whole lines of workerd, without those about a CONNECT. */
+export class LogLines {
+  readonly #pass: (text: string) => void;
+  #rest = '';
+
+  constructor(pass: (text: string) => void) {
+    this.#pass = pass;
+  }
+
+  push(text: string): void {
+    const whole = this.#rest + text;
+    const end = whole.lastIndexOf('\n') + 1;
+    this.#rest = whole.slice(end);
+    const lines = whole.slice(0, end).replaceAll(OF_CONNECT, '');
+    if (lines !== '') this.#pass(lines);
+  }
+
+  /** Passes on what has no line end. */
+  end(): void {
+    if (this.#rest !== '') this.#pass(`${this.#rest}\n`);
+    this.#rest = '';
+  }
+}
+
+/**
+ * What workerd writes about a CONNECT. It answers 500, and opens nothing; a handler of ours could only answer 200. A line
+ * of the Worker is JSON, and may hold these words: a stranger chooses what stands in it.
+ */
+const OF_CONNECT =
+  /^(?!\{).*(?:Received a connect event but we lack|Handler does not export a connect\(\) function).*\n/gm;
 
 /** The file descriptor in workerd: the fourth entry of `stdio`. */
 const CONTROL_FD = 3;

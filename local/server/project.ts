@@ -8,10 +8,11 @@ import type { BridgeHost } from '../bridge/host.ts';
 import type { HostNews } from '../bridge/messages.ts';
 import { LOCAL_LIMITS } from '../limits.ts';
 import { restartWaitMs } from '../processes/supervise.ts';
+import { publicHalf } from '../state/device.ts';
 import { bridgeLogOf, type StatePlace } from '../state/folder.ts';
 import { noteRemote } from '../state/logins.ts';
 import { openProjectState, type ServerState } from '../state/state.ts';
-import { mintBridgeToken } from '../state/tokens.ts';
+import { mintBridgeToken, mintToken } from '../state/tokens.ts';
 import type { BridgeReport, ProjectReport } from './control.ts';
 
 /** What the projects of one server share. */
@@ -116,6 +117,7 @@ export class Project {
     const { bridgeId } = await openProjectState(state, place.projectDir);
     noteRemote(place.projectDir, to);
     const { token, expiresMs } = await mintBridgeToken(state.authSecret, bridgeId);
+    if (moves && to === undefined) await this.#allowMove(bridgeId);
     const bridge = {
       url: to ?? url,
       // Another server gets nothing that this one has signed.
@@ -148,6 +150,16 @@ export class Project {
       clearInterval(watch);
     }
     return gone.signal.aborted ? 'missing' : death;
+  }
+
+  /** As its owner does. The server refuses the bridge where this fails and the bridge's machine was another one. */
+  async #allowMove(bridgeId: string): Promise<void> {
+    const { url, state } = this.#server;
+    const token = await mintToken(state.authSecret, { scope: 'user' }, new Date());
+    const headers = { authorization: `Bearer ${token}` };
+    const body = JSON.stringify({ key: publicHalf(state.device).publicKey });
+    const path = `${url}/api/v1/bridges/${bridgeId}/move`;
+    await fetch(path, { method: 'POST', headers, body }).catch(() => undefined);
   }
 
   #see(news: HostNews['news']): void {

@@ -7,12 +7,14 @@ import { beside, whenAborted } from '../processes/beside.ts';
 import { type LogFile, openLogFile } from '../processes/log-file.ts';
 import { requireFreePort, urlOf, waitUntilHealthy } from '../runtime/address.ts';
 import { EXPORTER, placeExporter, placeWorker } from '../runtime/bundle.ts';
+import { removeEmptyDatabases } from '../runtime/empty-databases.ts';
+import { sweepHourly } from '../runtime/left-behind.ts';
 import { placePage } from '../runtime/page.ts';
 import { runWorker } from '../runtime/runtime.ts';
-import { readAlarms, wakeConversations } from '../runtime/wake.ts';
+import { RUNS_OBJECT, wakeRuns } from '../runtime/wake.ts';
 import { readWranglerConfig } from '../runtime/wrangler-config.ts';
 import { type ModelSettings, modelVariables } from '../settings.ts';
-import { settleRestored } from '../state/restored.ts';
+import { type RestoredState, type SettledRestores, settleRestored } from '../state/restored.ts';
 import { type Claim, claimState } from '../state/running.ts';
 import { readMetricsToken, type ServerState } from '../state/state.ts';
 import { watchState } from '../state/watch.ts';
@@ -34,7 +36,7 @@ export interface WorkerOptions {
   /** The address to listen on (default: this machine alone reaches it). */
   readonly host?: string;
   readonly port: number;
-  /** Whether a proxy is in front, which says in X-Forwarded-Proto how a client came. */
+  /** Whether a proxy is in front, which says in X-Forwarded-Proto and X-Forwarded-For how and whence a client came. */
   readonly isBehindProxy?: boolean;
   readonly model: ModelSettings;
   /** Variables of the Worker other than its secret and its model (local/settings.ts). */
@@ -87,7 +89,11 @@ async function runClaimed(
       const port = await Promise.race([listening.promise, whenAborted(running)]);
       const url = urlOf(port, host);
       await waitUntilHealthy(url, running);
-      return await work(url, running);
+      // Work that fails by itself ends the sweep too, whose timer would keep the process alive.
+      const sweeping = new AbortController();
+      const ending = AbortSignal.any([running, sweeping.signal]);
+      void sweepHourly({ url, state: options.state, log }, ending);
+      return await work(url, running).finally(() => sweeping.abort());
     },
     signal,
   );
@@ -109,10 +115,9 @@ async function runLoggedWorker(
     placePage(programs.workerEntry, pageDir),
     exporter && placeExporter(programs.workerEntry, join(state.buildDir, EXPORTER)),
   ]);
-  const restored = await settleRestored(state.dir, new Date());
-  let alarms: readonly string[] = [];
+  const wrangler = await readWranglerConfig(programs.wranglerConfig);
   const runtime = {
-    wrangler: await readWranglerConfig(programs.wranglerConfig),
+    wrangler: { ...wrangler, durableObjects: [...wrangler.durableObjects, RUNS_OBJECT] },
     buildDir: state.buildDir,
     moduleFile,
     storageDir: state.storageDir,
@@ -126,18 +131,14 @@ async function runLoggedWorker(
       METRICS_TOKEN: await metricsTokens(state, settings),
       ...modelVariables(model),
       AUTH_SECRET: state.authSecret,
-      ...(restored && {
-        RESTORED_AT: String(restored.restoredMs),
-        FIRST_POSITION: String(restored.firstPosition),
-      }),
+      ...(options.isBehindProxy && { TRUST_PROXY: '1' }),
+      ...restoredVariables(await settleRestored(state.dir, new Date())),
     },
     log,
-    beforeStart: () => {
-      alarms = readAlarms({ state, log });
-    },
+    beforeStart: () => void removeEmptyDatabases(state.storageDir),
     onListening: (listeningPort: number) => {
       onListening(listeningPort);
-      void wakeConversations({ url: urlOf(listeningPort, host), state, log, alarms }, signal);
+      void wakeRuns({ url: urlOf(listeningPort, host), state, log }, signal);
     },
     onRestart: newRestartTeller(onNotice),
   };
@@ -147,6 +148,18 @@ async function runLoggedWorker(
     for (const line of new Set(log.tail())) onNotice(`workerd: ${line}`, 'worker_failed');
     throw error;
   }
+}
+
+/** See worker/storage/restored.ts. */
+function restoredVariables({ whole, files }: SettledRestores): Readonly<Record<string, string>> {
+  const of = ({ restoredMs, firstPosition }: RestoredState) => {
+    return { RESTORED_AT: String(restoredMs), FIRST_POSITION: String(firstPosition) };
+  };
+  const single = Object.entries(files).map(([object, file]) => [object, of(file)] as const);
+  return {
+    ...(whole && of(whole)),
+    ...(single.length > 0 && { RESTORED_FILES: JSON.stringify(Object.fromEntries(single)) }),
+  };
 }
 
 /** Apart from the settings of the Worker, which never sees the key of the place that spans go to. */

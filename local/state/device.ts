@@ -7,6 +7,7 @@ import { openStateFile, readStateFile } from '../../machine/state-file.ts';
 import { DeviceId, newDeviceId } from '../../shared/ids.ts';
 import { DEVICE_ALGORITHM } from '../../shared/wire/approval-text.ts';
 import { DeviceKey, type EnrolledDevice, EnrolledDevices } from '../../shared/wire/approvals.ts';
+import type { ProofSigner } from '../../shared/wire/proof.ts';
 
 /** A device with its private key, a JWK that WebCrypto imports. */
 export const MachineDevice = z.object({
@@ -58,6 +59,13 @@ async function newDevice(): Promise<MachineDevice> {
     label: hostname(),
     privateKey: await crypto.subtle.exportKey('jwk', privateKey),
   });
+}
+
+/** The device's key as it signs proofs (shared/wire/proof.ts). */
+export async function signerOf({ privateKey: jwk }: MachineDevice): Promise<ProofSigner> {
+  const { d: _, ...publicKey } = jwk;
+  const privateKey = await crypto.subtle.importKey('jwk', jwk, DEVICE_ALGORITHM, false, ['sign']);
+  return { privateKey, publicKey };
 }
 
 /** What others may know of a device. */

@@ -21,7 +21,8 @@ export interface FormatStep {
 
 /**
  * `FORMAT_STEPS[n]` leads from format n to n + 1. It never changes once released; a new migration of an object's tables
- * takes a new step. Format 0 is every state from before `state.json`.
+ * takes a new step, a higher version of the package, and a line in CHANGELOG.md. Format 0 is every state from before
+ * `state.json`.
  */
 export const FORMAT_STEPS: readonly FormatStep[] = [
   { tables: { conversation: 10, tunnel: 5, account: 4 } },
@@ -37,6 +38,8 @@ export const FORMAT_STEPS: readonly FormatStep[] = [
   { tables: { conversation: 12, tunnel: 6, account: 13, directory: 5 } },
   // A session's notifications may go to a topic of ntfy.
   { tables: { conversation: 12, tunnel: 6, account: 13, directory: 5 } },
+  // Files that were restored alone stand in `state.json`.
+  { tables: { conversation: 12, tunnel: 6, account: 13, directory: 5 } },
 ];
 
 /** The text of `state.json`. */
@@ -50,6 +53,13 @@ export const StateFormat = z.object({
    */
   restoredMs: z.int().positive().optional(),
   firstPosition: z.int().nonnegative().optional(),
+  /** The same for single files that were restored since, by the names of their objects. */
+  restoredFiles: z
+    .record(
+      z.string(),
+      z.object({ restoredMs: z.int().positive(), firstPosition: z.int().nonnegative() }),
+    )
+    .optional(),
   /** Whether an upgrade has come no further yet. The backup from before it is there already. */
   isUpgrading: z.literal(true).optional(),
 });
@@ -85,8 +95,12 @@ export async function readKnownFormat(dir: string): Promise<StateFormat | undefi
 /** @throws {LocalError} if `found` is newer than `known`, which names what has that format. */
 export function refuseNewer(what: string, found: StateFormat, known: number): void {
   if (found.format <= known) return;
+  const isOwn = found.writtenBy === OWN_VERSION;
+  const wanted = isOwn
+    ? `a later commit of ${OWN_VERSION}, or a version after it`
+    : `version ${found.writtenBy} or a later one`;
   throw new LocalError(
     'refused',
-    `${what} has format ${found.format}, written by Drawbridge ${found.writtenBy}; this is Drawbridge ${OWN_VERSION}, which knows format ${known}: install version ${found.writtenBy} or a later one. Nothing was changed.`,
+    `${what} has format ${found.format}, written by Drawbridge ${found.writtenBy}; this is Drawbridge ${OWN_VERSION}, which knows format ${known}: install ${wanted}. Nothing was changed.`,
   );
 }

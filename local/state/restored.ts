@@ -18,7 +18,7 @@ export interface RestoredState {
  */
 export function newRestored(before: StateFormat | undefined, now: Date): RestoredState {
   const restoredMs = now.getTime();
-  const earlier = before && restoredOf(before);
+  const earlier = before && latestOf(before);
   const from =
     earlier && secondOf(restoredMs) > secondOf(earlier.restoredMs) ? earlier.restoredMs : SINCE_MS;
   const passed = secondOf(restoredMs) - secondOf(from);
@@ -30,14 +30,37 @@ export function newRestored(before: StateFormat | undefined, now: Date): Restore
   throw new LocalError('refused', message);
 }
 
-/** The last restore of the claimed state; as if at `now` where the clock was ahead then. */
-export async function settleRestored(dir: string, now: Date): Promise<RestoredState | undefined> {
+/** The last restores of the claimed state; as if at `now` where the clock was ahead then. */
+export async function settleRestored(dir: string, now: Date): Promise<SettledRestores> {
   const format = await readFormat(dir);
-  const restored = format && restoredOf(format);
-  if (!restored || restored.restoredMs <= now.getTime()) return restored;
-  const settled = { ...restored, restoredMs: now.getTime() };
-  replaceFile(formatPath(dir), JSON.stringify({ ...format, ...settled }));
-  return settled;
+  const settled = (restored: RestoredState) => {
+    return { ...restored, restoredMs: Math.min(restored.restoredMs, now.getTime()) };
+  };
+  const found = format && restoredOf(format);
+  const whole = found && settled(found);
+  const files = Object.fromEntries(
+    Object.entries(format?.restoredFiles ?? {}).map(([name, file]) => [name, settled(file)]),
+  );
+  const latest = format && latestOf(format);
+  if (latest && latest.restoredMs > now.getTime()) {
+    const changed = { ...format, ...whole, ...(format.restoredFiles && { restoredFiles: files }) };
+    replaceFile(formatPath(dir), JSON.stringify(changed));
+  }
+  return { whole, files };
+}
+
+/** The restores that a state remembers: of the whole, and of single files since, by the names of their objects. */
+export interface SettledRestores {
+  readonly whole: RestoredState | undefined;
+  readonly files: Readonly<Record<string, RestoredState>>;
+}
+
+/** That with the highest position, whatever it was of. */
+function latestOf(format: StateFormat): RestoredState | undefined {
+  const all = [restoredOf(format), ...Object.values(format.restoredFiles ?? {})];
+  return all.reduce((one, other) => {
+    return one && other && one.firstPosition > other.firstPosition ? one : (other ?? one);
+  });
 }
 
 /** Earlier formats had only the time. */

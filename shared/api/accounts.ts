@@ -24,7 +24,8 @@ const Owned = z.object({ conversations: Count, bridges: Count, sessions: Count }
 /** `GET accounts/{account}`, and the answer to each change. */
 export const AccountStanding = z.object({
   account: z.string(),
-  state: AccountState,
+  /** `damaged`: its own database cannot be read. Nothing else is known of it then. */
+  state: z.enum([...AccountState.options, 'damaged']),
   /** When it got into its state; null if it has always been active. */
   since: z.iso.datetime().nullable(),
   /** What it has now. */

@@ -4,8 +4,11 @@ import { CallId, DocumentId, ResponseId } from '../ids.ts';
 import { ResponseStatus } from '../wire/documents.ts';
 import { ApprovalAnswer } from '../wire/tunnel.ts';
 
-/** `GET /health`: the Worker runs. It does not check objects, bridges or the model. */
-export const Health = z.object({ status: z.literal('ok') });
+/**
+ * `GET /health`: the Worker runs. It does not check objects, bridges or the model. `damaged`: objects whose files could
+ * not be read when something asked for them, since the start.
+ */
+export const Health = z.object({ status: z.literal('ok'), damaged: z.int().nonnegative() });
 
 /** An event of `GET /health/stream`. */
 export const StreamTest = z.object({ part: z.int(), of: z.int() });

@@ -9,6 +9,7 @@ import { Effect } from '../wire/modes.ts';
 import { Skill } from '../wire/skills.ts';
 import { ReportedConfinement } from '../wire/tunnel.ts';
 import { DeleteAfterHours } from './requests.ts';
+import { SessionKey } from './sessions.ts';
 
 /** `GET me`. */
 export const Me = z.object({
@@ -72,6 +73,8 @@ export const BridgeInfo = z.object({
   workspacePath: z.string(),
   tools: z.array(z.string()),
   confinement: ReportedConfinement,
+  /** When another process with the bridge's key last took its place while it was connected. Of an own bridge alone. */
+  replaced: z.iso.datetime().optional(),
   /** The bridge of another account, whose owner lets this one use it. It takes no message that does not name it. */
   shared: z.literal(true).optional(),
 });
@@ -94,6 +97,12 @@ export const BridgeDetails = BridgeInfo.extend({
   skills: z.array(Skill),
 });
 export type BridgeDetails = z.infer<typeof BridgeDetails>;
+
+/** `POST bridges/{id}/move`. */
+export const BridgeMove = z.object({
+  /** Of the machine that the bridge may move to. */
+  key: SessionKey,
+});
 
 /** `GET bridges`: the most recently connected bridge comes first. */
 export const BridgeList = z.object({ items: z.array(BridgeInfo) });

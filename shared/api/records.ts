@@ -6,14 +6,15 @@ import { RECORD_LIMITS } from '../limits.ts';
 /**
  * What was done, and what the `subject` of its record is. `signed_in`: the new session's id and name; `session` let it
  * in. `session_ended`: that session's id. `invitation_…`: the invitation's id. `login_approved`, `login_refused`: the
- * device's name. `passkey_…`: the passkey's name. `bridge_added`, `bridge_shared`: the bridge, of this account or of
- * another one that let it in. `conversation_…`: the conversation. `account_…`: the account. `key_…`: the app's key.
+ * device's name. `passkey_…`: the passkey's name. `bridge_…`: the bridge. `bridge_shared`: one of another account, which
+ * let this one in. `bridge_replaced`: another process with the bridge's key took its place. `conversation_…`: the
+ * conversation. `account_…`: the account. `key_…`: the app's key.
  */
 export const RecordAction = z.enum([
   ...(['signed_in', 'session_ended', 'login_approved', 'login_refused'] as const),
   ...(['invitation_created', 'invitation_revoked'] as const),
   ...(['passkey_added', 'passkey_used', 'passkey_removed'] as const),
-  ...(['bridge_added', 'bridge_shared'] as const),
+  ...(['bridge_added', 'bridge_shared', 'bridge_move_allowed', 'bridge_replaced'] as const),
   ...(['conversation_exported', 'conversation_deleted'] as const),
   ...(['account_suspended', 'account_resumed', 'account_exported', 'account_deleted'] as const),
   ...(['key_created', 'key_changed', 'key_renewed', 'key_deleted'] as const),

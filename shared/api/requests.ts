@@ -1,7 +1,16 @@
 /** The bodies and queries that clients send to the HTTP API, parsed once and then trusted. */
 import * as z from 'zod';
 import { BridgeId, CallId, ConversationId, ResponseId } from '../ids.ts';
-import { PRIVACY_LIMITS, REQUEST_LIMITS, RUN_LIMITS } from '../limits.ts';
+import { MENTION_LIMITS, PRIVACY_LIMITS, REQUEST_LIMITS, RUN_LIMITS } from '../limits.ts';
+import { joinText } from '../text/mention-text.ts';
+import {
+  findCalled,
+  findMentions,
+  type Mention,
+  PathMention,
+  type PlaceMention,
+  UrlMention,
+} from '../text/mentions.ts';
 import { askQuestion } from '../tools/ask-question.ts';
 import { createPlan } from '../tools/create-plan.ts';
 import { ToolRegistry, ToolSelection, toolRegistry, toolSelection } from '../tools/selection.ts';
@@ -32,27 +41,67 @@ const ImagePart = z.strictObject({
 });
 export type ImagePart = z.infer<typeof ImagePart>;
 
-const ContentPart = z.discriminatedUnion('type', [TextPart, ImagePart]);
+/** Places that a client hands over as what they are. In a text, a name with blanks or brackets could be misread. */
+const PathPart = z
+  .strictObject({
+    type: z.literal('path'),
+    path: PathMention.shape.path,
+    lines: PathMention.shape.lines,
+  })
+  .refine(({ lines }) => !lines || lines.from <= lines.to, {
+    message: 'The first line must not be behind the last',
+    path: ['lines'],
+  });
+const UrlPart = z.strictObject(UrlMention.shape);
+
+const ContentPart = z.discriminatedUnion('type', [TextPart, ImagePart, PathPart, UrlPart]);
 export type ContentPart = z.infer<typeof ContentPart>;
 
-/** The content of a message: text, or text and images in order. */
+/** The content of a message: text, or text, images and named places in order. */
 export type MessageContent = string | ContentPart[];
 
-/** A string, or OpenAI's list of parts. The texts of a list without images are joined to a string. */
+/** A string, or OpenAI's list of parts, and ours. The texts of a list of texts are joined to a string. */
 const MessageContent = z
   .union([z.string(), z.array(ContentPart).max(REQUEST_LIMITS.maxContentParts)])
   .transform(
     (content): MessageContent =>
-      typeof content === 'string' || content.some(isImage) ? content : textOf(content),
+      typeof content === 'string' || content.some(({ type }) => type !== 'text')
+        ? content
+        : textOf(content),
   )
+  .refine((content) => placesIn(content).length <= MENTION_LIMITS.maxMentions, {
+    message: `A message may name at most ${MENTION_LIMITS.maxMentions} places: send the others with the next`,
+  })
   .refine((content) => textOf(content).length <= REQUEST_LIMITS.maxMessageChars, {
     message: `A message may have at most ${REQUEST_LIMITS.maxMessageChars} characters of text`,
   });
 
-/** The text of a message, without its images. */
+/** The text of a message, without its images. A place stands in it as a person would write it, apart from the words. */
 export function textOf(content: MessageContent): string {
+  return typeof content === 'string' ? content : joinText(content);
+}
+
+/** The places that a message hands over, in their order. Those that its text names are not among them. */
+export function placesIn(content: MessageContent): PlaceMention[] {
+  if (typeof content === 'string') return [];
+  return content.flatMap((part): PlaceMention[] => {
+    if (part.type === 'path') return [{ ...part, isCertain: true }];
+    return part.type === 'url' ? [part] : [];
+  });
+}
+
+/** Places that were handed over come before those that the text names, each once. */
+export function mentionsIn(content: MessageContent): Mention[] {
+  const called = findCalled(textOf(content));
+  const places = [...placesIn(content), ...findMentions(typedIn(content))];
+  const each = new Map(places.map((place) => [JSON.stringify({ ...place, isCertain: 0 }), place]));
+  return [...(called ? [called] : []), ...[...each.values()].slice(0, MENTION_LIMITS.maxMentions)];
+}
+
+/** The text without the places beside it, whose names are no words to read. */
+function typedIn(content: MessageContent): string {
   if (typeof content === 'string') return content;
-  return content.map((part) => (part.type === 'text' ? part.text : '')).join('');
+  return content.map((part) => (part.type === 'text' ? part.text : ' ')).join('');
 }
 
 export function imagesOf(content: MessageContent): ImagePart[] {
@@ -66,7 +115,7 @@ function isImage(part: ContentPart): part is ImagePart {
 export const ChatMessage = z
   .strictObject({ role: z.enum(['system', 'user', 'assistant']), content: MessageContent })
   .refine(({ role, content }) => role === 'user' || typeof content === 'string', {
-    message: 'Only messages of the role user may hold images',
+    message: 'Only messages of the role user may hold more than text',
     path: ['content'],
   });
 export type ChatMessage = z.infer<typeof ChatMessage>;
@@ -374,7 +423,7 @@ export const UndoRequest = ExecutionFields.pick({
   });
 export type UndoRequestInput = z.input<typeof UndoRequest>;
 
-const NO_ID = { form: z.undefined(), message: 'Leave it out: this scope takes none' };
+const NO_ID = { form: z.never().optional(), message: 'Leave it out: this scope takes none' };
 const OF_RESPONSE = { form: ResponseId, message: 'This scope takes the id of a response' };
 const UNDO_IDS = {
   last: NO_ID,

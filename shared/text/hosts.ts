@@ -39,15 +39,3 @@ export function hostText({ host, port }: HostPort): string {
   const name = host.includes(':') ? `[${host}]` : host;
   return USUAL_PORTS.includes(port) ? name : `${name}:${port}`;
 }
-
-/** Splits a pattern of hosts into the part for the name and the port, if it has one (`*` for any). */
-export function splitPattern(pattern: string): {
-  readonly name: string;
-  readonly port: string | undefined;
-} {
-  const [, name = pattern, port] = /^(.*?):(\d{1,5}|\*)$/.exec(pattern) ?? [];
-  const isBare = pattern.startsWith('[') || !name.includes(':');
-  const whole = isBare ? name : pattern;
-  const shown = /^\[([0-9a-f:.]+)\]$/i.exec(whole)?.[1] ?? whole;
-  return { name: shown.toLowerCase(), port: isBare ? port : undefined };
-}

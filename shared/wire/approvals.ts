@@ -124,7 +124,10 @@ export const Signature = z.object({
 export type Signature = z.infer<typeof Signature>;
 
 /** A device in a bridge's list. The machine that the bridge runs on has no `enrolledAt`: it comes with the list. */
-export const EnrolledDevice = DeviceKey.extend({ enrolledAt: z.iso.datetime().optional() });
+export const EnrolledDevice = z.object({
+  ...DeviceKey.shape,
+  enrolledAt: z.iso.datetime().optional(),
+});
 export type EnrolledDevice = z.infer<typeof EnrolledDevice>;
 
 /** The file that lists the devices whose approvals count on a machine. */

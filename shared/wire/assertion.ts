@@ -17,7 +17,7 @@ const ClientData = z.object({
   challenge: z.string(),
   origin: z.string(),
   crossOrigin: z.literal(false).optional(),
-  topOrigin: z.undefined().optional(),
+  topOrigin: z.never().optional(),
 });
 
 /** Whether the passkey has signed this text, on its own page and with its person recognised. Never throws. */

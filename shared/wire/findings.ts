@@ -12,7 +12,7 @@ export const MessageLook = z.object({
   conversationId: ConversationId,
   mentions: z.array(PlaceMention).max(MENTION_LIMITS.maxMentions),
   /** Absent where the message calls none. A bridge of before ignores it. */
-  called: CalledMention.optional(),
+  called: z.optional(CalledMention),
   /** As in a call (tunnel.ts): set where the run works in a worktree. */
   worktree: z.union([z.literal(true), ConversationId]).optional(),
   /** The files that the request's editor shows without their content, the cursor's first. Absent without an editor. */
@@ -21,7 +21,7 @@ export const MessageLook = z.object({
     .max(FINDING_LIMITS.maxShownFiles)
     .optional(),
   /** The folder that the request's client has open. */
-  workspacePath: Path.optional(),
+  workspacePath: z.optional(Path),
   /** The person's words, to find code that they are about, and the run's mode: the machine's owner chooses the modes. */
   search: z
     .object({
@@ -89,6 +89,8 @@ export const Findings = z.object({
   diagnostics: Diagnostics.optional(),
   /** Whether the client's folder is the workspace, by whatever path, or lies in it. Absent for any other folder. */
   client: z.enum(['same', 'inside']).optional(),
+  /** Where in the workspace the client's folder is, for one that lies in it. Bridges before 0.2.0 do not tell. */
+  clientFolder: z.optional(Path),
   /** What the run's worktree looks like. Absent for another run, and while the worktree is not made. */
   worktree: z
     .object({

@@ -49,7 +49,7 @@ export type PortRequest = z.infer<typeof PortRequest>;
 
 /** What a person asks for before the bridge lists its processes. */
 export const ProcessAsk = z.object({
-  stop: ProcessId.optional(),
+  stop: z.optional(ProcessId),
   /** Opens or closes a port of one. */
   port: z.object({ processId: ProcessId, ...PortRequest.shape }).optional(),
 });

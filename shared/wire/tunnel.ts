@@ -1,7 +1,13 @@
 /** The frames between a bridge and its tunnel object, one union a direction. Both ends refuse unknown frames. */
 import * as z from 'zod';
 import { BridgeId, CallId, ConversationId, DeviceId, ResponseId } from '../ids.ts';
-import { EDITOR_LIMITS, GRANT_LIMITS, REQUEST_LIMITS, TUNNEL_LIMITS } from '../limits.ts';
+import {
+  EDITOR_LIMITS,
+  GRANT_LIMITS,
+  REQUEST_LIMITS,
+  SESSION_LIMITS,
+  TUNNEL_LIMITS,
+} from '../limits.ts';
 import { AllowedPath } from '../text/paths.ts';
 import { Lasting, Nonce, Patterns, Proposal, Scope, Signature } from './approvals.ts';
 import { DefinitionSet } from './definitions.ts';
@@ -35,6 +41,9 @@ export const CLOSE = {
   /** The session of the bridge's token has ended: its machine must sign in again. */
   sessionEnded: 4005,
 } as const;
+
+/** The header of the answer to a bridge's upgrade that has the challenge: the server's time, a dot, and a nonce. */
+export const CHALLENGE_HEADER = 'drawbridge-challenge';
 
 /** The runtime itself answers it, without waking the object. */
 export const PING = 'ping';
@@ -78,7 +87,7 @@ export const ToolCall = z.object({
   tool: z.string(),
   arguments: Metadata,
   mode: Mode,
-  limits: CallLimits.optional(),
+  limits: z.optional(CallLimits),
   /** For an offer: the digest of its definition. A bridge with another definition refuses the call. */
   definition: z.string().optional(),
   /** Why the edge demands an approval of this call; `limits.requireApproval` is set then. */
@@ -88,10 +97,10 @@ export const ToolCall = z.object({
   /** Set in a private conversation: nothing of the call stays on a disk once it is over. */
   isPrivate: z.literal(true).optional(),
   /** The account whose call it is, unless it is the owner's. The bridge checks it in its own file. */
-  grantee: Grantee.optional(),
+  grantee: z.optional(Grantee),
   /** The ids of the run and of its trace, for the bridge's log. */
-  run: ResponseId.optional(),
-  trace: TraceId.optional(),
+  run: z.optional(ResponseId),
+  trace: z.optional(TraceId),
 });
 export type ToolCall = z.infer<typeof ToolCall>;
 
@@ -197,6 +206,8 @@ const Hello = z.object({
   calls: z.array(CallId).max(TUNNEL_LIMITS.maxListedCalls),
   /** The machine's own id, that of its device. */
   machineId: DeviceId.optional(),
+  /** By the machine's key, over the connection's challenge (proof.ts). Absent from bridges of before. */
+  proof: z.string().max(SESSION_LIMITS.maxProofChars).optional(),
   /** Whom the machine lets in beside the owner. Absent for no one. */
   grants: GrantedNames.optional(),
   /** The person has moved the bridge: its conversations go on in this folder of this machine. */
@@ -339,16 +350,13 @@ const Look = z.object({
   type: z.literal('look'),
   lookId: z.string().max(REQUEST_LIMITS.maxNameChars),
   /** The message of the run that begins: the bridge answers with `findings` too. */
-  message: MessageLook.optional(),
+  message: z.optional(MessageLook),
   /** As in a call. Such a look shows nothing of the owner. */
-  grantee: Grantee.optional(),
+  grantee: z.optional(Grantee),
 });
 
 /** A person asks for the bridge's processes. Only for a bridge with `control_process`. */
-const AskProcesses = ProcessAsk.extend({
-  type: z.literal('processes'),
-  askId: AskId,
-});
+const AskProcesses = z.object({ ...ProcessAsk.shape, type: z.literal('processes'), askId: AskId });
 
 /** A device asks to be enrolled. The bridge answers with `enrolled`. */
 const Enrol = z.object({ ...EnrolmentRequest.shape, type: z.literal('enrol'), askId: AskId });

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { formatReport, hasFaults } from '../../bench/faults/report.ts';
-import { planRound, type RoundResult } from '../../bench/faults/round.ts';
+import { planRound, type RoundResult, SLOW_MS } from '../../bench/faults/round.ts';
 import { Sight } from '../../bench/faults/sight.ts';
 import { Random } from '../../bench/fuzz/random.ts';
 import { newResponse } from '../../shared/wire/fold.ts';
@@ -51,17 +51,25 @@ it('lists what a kill would hit', () => {
 });
 
 it('counts faults by kind, and times by what was hit', () => {
-  const good: RoundResult = { targets: ['workerd'], hit: 'stream', recoveryMs: 200, faults: [] };
+  const good: RoundResult = {
+    targets: ['workerd'],
+    hit: 'stream',
+    recoveryMs: 200,
+    tookMs: 900,
+    faults: [],
+  };
   const bad: RoundResult = {
     targets: ['bridge'],
     hit: 'call',
     recoveryMs: null,
+    tookMs: SLOW_MS + 1,
     faults: [{ fault: 'doubled', detail: 'ran 2 times' }],
   };
   const report = formatReport([good, bad]);
   expect(report).toMatch(/a live stream +1 +200 +200 +200/);
   expect(report).toMatch(/doubled +1/);
   expect(report).toMatch(/lost +0/);
+  expect(report).toMatch(/slow .* 1 /);
   expect([hasFaults([good]), hasFaults([good, bad])]).toEqual([false, true]);
 });
 

@@ -96,6 +96,6 @@ test('what an MCP server wrote before its end is for the terminal, not for a log
   expect(down?.entry).toEqual({
     event: 'mcp_server_down',
     server: 'tickets',
-    message: 'The MCP server tickets is down: drawbridge mcp test tickets says why.',
+    message: 'The MCP server tickets is down: `drawbridge mcp test tickets` says why.',
   });
 });

@@ -280,7 +280,7 @@ describe('a bridge', () => {
     expect(await connection.next('approval_refused')).toMatchObject({
       callId,
       nonce,
-      message: expect.stringContaining('not signed'),
+      message: expect.stringContaining('must be signed by a device'),
     });
     expect(await exists('b.txt')()).toBe(false);
   });
@@ -390,9 +390,9 @@ describe('a bridge that is refused', () => {
       "The server refused the bridge's token (401): get a new one.",
     ],
     [
-      'for a newer one',
-      async () => (await tunnel.welcomed()).close(CLOSE.replaced),
-      'A newer connection of this bridge took over.',
+      'as its session has ended',
+      async () => (await tunnel.welcomed()).close(CLOSE.sessionEnded),
+      'The session of this machine has ended: sign in again.',
     ],
   ])('%s says so, says nothing of another attempt, and ends', async (_, refuse, message) => {
     const refused = refuse();
@@ -410,7 +410,7 @@ describe('a bridge that is refused', () => {
     const connection = await tunnel.welcomed();
     connection.send({ type: 'call', call });
     await vi.waitUntil(exists('ran.txt'));
-    connection.close(CLOSE.replaced);
+    connection.close(CLOSE.sessionEnded);
     await ended;
     expect(await isAnyoneRunning('job.sh')).toBe(false);
   });

@@ -58,11 +58,11 @@ export async function listTitles(connection: Connection): Promise<string[]> {
 }
 
 /** Why a request fails, or null when it does not. */
-export async function codeOfFailure(connection: Connection): Promise<string | null> {
+export async function failureOf(connection: Connection): Promise<string | null> {
   return await createClient(connection)
     .getMe()
     .then(() => null)
-    .catch((error: unknown) => String(Object(error).code));
+    .catch((error: unknown) => `${Object(error).code}: ${Object(error).message}`);
 }
 
 /** Enrols a device of this page by what `drawbridge enrol` prints, and allows with it what the agent asks. */

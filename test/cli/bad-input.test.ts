@@ -27,7 +27,13 @@ describe('a configuration that cannot be used ends every command that needs it w
     mkdirSync(join(home, 'drawbridge'));
     damage(join(home, 'drawbridge', 'config.json'));
     const env = { XDG_CONFIG_HOME: home, XDG_STATE_HOME: home };
-    for (const args of [['start'], ['up', '--json']]) {
+    const starts = [
+      ['start'],
+      ['up', '--json'],
+      ['npm-start', 'up', '--json'],
+      ['npm-start', '--json'],
+    ];
+    for (const args of starts) {
       const { code, stderr } = await callDrawbridge(args, { env, cwd: temporaryFolder() });
       expect([args, code, stderr]).toEqual([args, 2, expect.stringMatching(ONE_LINE)]);
       expect(stderr).toMatch(words);

@@ -18,20 +18,21 @@ test('a failure that quotes an odd name is one line, and shows all of it', async
 test('what up says when it is ready has no line and no escape from outside, and its commands hold in a shell', () => {
   const workspaceDir = join(temporaryFolder(), ODD);
   mkdirSync(workspaceDir, { recursive: true });
-  const text = readyText({
-    url: 'http://127.0.0.1:1',
-    token: 'token',
-    bridgeId: 'bridge',
-    stateDir: undefined,
-    confinement: { kind: 'none', detail: 'Why\nnot.\u001b[2K' },
-    model: { name: 'm', text: 'm\nn at http://m/\u001b[2K' },
-    workspaceDir,
-    page: undefined,
-    programs: { workerEntry: '', wranglerConfig: '', drawbridge: ['node', '/drawbridge.mjs'] },
-  });
+  const text = readyText(
+    {
+      url: 'http://127.0.0.1:1',
+      token: 'token',
+      bridgeId: 'bridge',
+      confinement: { kind: 'none', detail: 'Why\nnot.\u001b[2K' },
+      model: { name: 'm', text: 'm\nn at http://m/\u001b[2K' },
+      workspaceDir,
+      locationWords: ['--workspace', workspaceDir],
+    },
+    undefined,
+  );
   expect(text).not.toContain('\u001b');
   expect(text.split('\n').filter((line) => line.includes('API'))).toHaveLength(5);
   const command = /^ {2}Token {6}(.*)$/m.exec(text)?.[1] ?? '';
-  const { stdout } = spawnSync('bash', ['-c', command.replace(/^node/, 'printf "%s\\0"')]);
+  const { stdout } = spawnSync('bash', ['-c', command.replace(/^\S+/, 'printf "%s\\0"')]);
   expect(String(stdout).split('\0')).toContain(workspaceDir);
 });

@@ -1,6 +1,7 @@
 /** A program that only adds lines, at a real terminal: `script` of Linux gives it one. test/cli/tmux.ts has screens. */
 import { onTestFailed } from 'vitest';
 import { shellWord } from '../../machine/shell-word.ts';
+import { MINUTE } from '../../shared/units.ts';
 import { startDrawbridge } from './drawbridge.ts';
 
 export const HAS_TERMINALS = process.platform === 'linux';
@@ -13,6 +14,9 @@ export interface PseudoTerminal {
   screen(): string;
   readonly finished: Promise<{ readonly code: number | null }>;
 }
+
+/** Many times what any screen needs on a slow machine; a test of ten minutes would say less. */
+const LATE_MS = 3 * MINUTE;
 
 /** Runs the command in a terminal of its own, 80 columns wide. */
 export function openPseudoTerminal(
@@ -43,10 +47,12 @@ export function openPseudoTerminal(
         const look = () => {
           if (screen().split(text).length <= times) return;
           waiting.delete(look);
+          clearTimeout(late);
           resolve();
         };
         waiting.add(look);
         const fail = () => reject(new Error(`It never showed ${text}: ${screen()}`));
+        const late = setTimeout(fail, LATE_MS);
         started.finished.then(fail);
         look();
       }),

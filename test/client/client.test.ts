@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createClient, createDevice, dropEarlier, prependPart } from '../../client/index.ts';
 import { ConversationView } from '../../shared/wire/documents.ts';
 import { foldConversation } from '../../shared/wire/fold.ts';
@@ -402,3 +402,52 @@ describe('a conversation', () => {
 });
 
 type Client = ReturnType<typeof createClient>;
+
+describe('a page of another origin than the server', () => {
+  const APP = 'https://app.test';
+
+  /** A browser: where a server lists no such origin, a page may send a request, but not read its answer. */
+  const browser = (isThere: boolean) => {
+    const asked: string[] = [];
+    const fetch = async (
+      url: string | URL | Request,
+      { mode = 'cors' }: { mode?: string } = {},
+    ) => {
+      asked.push(`${mode} ${String(url)}`);
+      if (isThere && mode === 'no-cors') return new Response();
+      throw new TypeError('Failed to fetch');
+    };
+    return { asked, fetch };
+  };
+  const getMe = async (url: string, fetch: typeof globalThis.fetch) =>
+    await createClient({ url, token: 'token', fetch }).getMe();
+  const openPage = (origin: string) => {
+    vi.stubGlobal('location', { origin });
+    onTestFinished(() => void vi.unstubAllGlobals());
+  };
+
+  it.each([
+    ['https://api.test', APP],
+    ['http://localhost:8787', 'http://localhost'],
+  ])('learns that %s answers, but does not list %s', async (url, origin) => {
+    openPage(origin);
+    await expect(getMe(url, browser(true).fetch)).rejects.toMatchObject({
+      code: 'UNREACHABLE',
+      message: `Drawbridge at ${url} answers, but its ALLOWED_ORIGINS lacks ${origin}`,
+    });
+  });
+
+  it('learns that a server does not answer', async () => {
+    openPage(APP);
+    const message = 'Drawbridge cannot be reached at https://api.test';
+    await expect(getMe('https://api.test', browser(false).fetch)).rejects.toThrow(message);
+  });
+
+  it('asks nothing more where it has the origin of the server, and outside of browsers', async () => {
+    const { asked, fetch } = browser(true);
+    await expect(getMe('https://api.test', fetch)).rejects.toThrow('cannot be reached');
+    openPage('https://api.test');
+    await expect(getMe('https://api.test', fetch)).rejects.toThrow('cannot be reached');
+    expect(asked).toEqual(new Array(2).fill('cors https://api.test/api/v1/me'));
+  });
+});

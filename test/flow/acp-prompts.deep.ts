@@ -1,9 +1,9 @@
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { choosing, newSession, openEditor, prompt, spawnAcp } from './acp-editor.ts';
 import { oneHouse } from './one-house.ts';
 
@@ -58,6 +58,28 @@ describe('a prompt', () => {
     await prompt(editor, sessionId, 'what is here?');
     const { responses } = await at.house.client.getConversation(sessionId);
     expect(responses[0]?.mode).toBe('ask');
+  });
+
+  it('attaches what it links to, through the link that the editor has open', async () => {
+    at.answerWith([{ text: 'Read.' }]);
+    const cwd = `${at.house.workspace}-link`;
+    symlinkSync(at.house.workspace, cwd);
+    onTestFinished(() => rmSync(cwd));
+    writeFileSync(join(at.house.workspace, 'a "b".ts'), 'one\ntwo\n');
+    const editor = await openEditor(at.house);
+    const sessionId = await newSession(editor, { workspace: cwd });
+    const links = ['a "b".ts#L2', 'gone.ts'].map((name) => ({
+      type: 'resource_link' as const,
+      name,
+      uri: `file://${cwd}/${name}`,
+    }));
+    const words = ['see', 'now'].map((text) => ({ type: 'text' as const, text }));
+    const [see, now] = words as [(typeof words)[0], (typeof words)[0]];
+    await editor.agent.request('session/prompt', { sessionId, prompt: [see, ...links, now] });
+    const told = String(at.requests().at(-1)?.messages.at(-1)?.content);
+    expect(told).toMatch(/<attached_file>\na "b".ts\n2\|two\n/);
+    expect(told).toContain('<not_attached>\ngone.ts\n');
+    expect(told).toContain('see @"a \\"b\\".ts":2-2 @gone.ts now\n');
   });
 
   it('fails with the reason where the model server does', async () => {

@@ -42,7 +42,10 @@ it('runs what a device of this machine has approved, and only with its signature
   const refused = await answer(house, conversationId, callId, wrong);
   expect(refused.status).toBe(403);
   expect(await refused.json()).toMatchObject({
-    error: { code: 'APPROVAL_REFUSED', message: expect.stringContaining('not signed by a device') },
+    error: {
+      code: 'APPROVAL_REFUSED',
+      message: expect.stringContaining('has signed something else'),
+    },
   });
   const stranger = { ...device, deviceId: newDeviceId(crypto.randomUUID()) };
   const foreign = { ...wrong, signature: await signApproval(stranger, question) };

@@ -46,8 +46,8 @@ describe.skipIf(NO_CHROMIUM)(`a web page ${NO_CHROMIUM ?? ''}`, () => {
     expect(await listed.evaluate((to) => page.listTitles(to), connection)).toEqual(['hello']);
 
     const other = await openPage(browser, server.origin.replace('127.0.0.1', 'localhost'));
-    const failure = await other.evaluate((to) => page.codeOfFailure(to), connection);
-    expect(failure).toBe('UNREACHABLE');
+    const failure = await other.evaluate((to) => page.failureOf(to), connection);
+    expect(failure).toMatch(/^UNREACHABLE: .* answers, but its ALLOWED_ORIGINS lacks http/);
     const { responseId } = streamed;
     const { ticket } = await house.client.createTicket({ responseId });
     const reading = other.evaluate(({ to, id, by }) => page.readWith(by, to, id), {

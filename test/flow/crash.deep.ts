@@ -40,6 +40,27 @@ it('completes the answer when the runtime is killed in the middle of a text', as
   expect(at.requests()).toHaveLength(2);
 });
 
+it.each([
+  ['the same', true],
+  ['something else', false],
+])('gives a program the text to print when the model says %s after the kill', async (_, isSame) => {
+  const { house } = at;
+  const again = isSame ? LONG : LONG.replaceAll('long', 'short');
+  at.answerWith((__, turn) => ({ text: turn === 0 ? LONG : again, delayMs: 10 }));
+  let [text, rewinds, killed] = ['', 0, false];
+  const messages = [{ role: 'user' as const, content: 'Say a lot' }];
+  for await (const piece of house.client.streamText({ messages })) {
+    if (piece.type === 'rewind') rewinds++;
+    text = piece.type === 'text' ? text + piece.text : text.slice(0, piece.length);
+    if (killed || text.length <= 300) continue;
+    killed = true;
+    process.kill(workerdOf(house), 'SIGKILL');
+  }
+  expect(text).toBe(again);
+  expect(rewinds).toBe(isSame ? 0 : 1);
+  expect(at.requests()).toHaveLength(2);
+});
+
 it('runs a command once when the runtime is killed while it runs', async () => {
   const { house } = at;
   at.answerWith([

@@ -192,7 +192,7 @@ it('a conversation that cannot be deleted is logged with the trace id of the req
   const init = { method: 'DELETE', headers };
   const response = await after.fetch(`/api/v1/conversations/${conversation}`, init);
   const body = await response.json();
-  expect(body).toMatchObject({ error: { code: 'INTERNAL', traceId: trace } });
+  expect(body).toMatchObject({ error: { code: 'DAMAGED', traceId: trace } });
   const failed = expect.objectContaining({ level: 'error', event: 'delete_failed', conversation });
   const log = join(after.state, 'logs', 'workerd.log');
   await expect.poll(() => linesOf(log, trace)).toContainEqual(failed);

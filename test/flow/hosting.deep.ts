@@ -111,8 +111,13 @@ async function enrolSecondDevice({ run, env, home, project }: Reader): Promise<v
   const other = join(home, 'other');
   mkdirSync(other);
   const key = (await run(`export HOME=${other}\n${show}`, other)).trim();
+  // A terminal of the tests has their variables too, which name another state.
+  const own = {
+    XDG_STATE_HOME: join(home, '.local/state'),
+    XDG_CONFIG_HOME: join(home, '.config'),
+  };
   const terminal = openPseudoTerminal(['bash', '-c', enrol.replace('KEY', `'${key}'`)], {
-    env,
+    env: { ...env, ...own },
     cwd: project,
   });
   await terminal.shows('y or n:');

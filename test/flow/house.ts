@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import * as z from 'zod';
+import { openInstalled } from '../../bench/installed.ts';
 import { WorktreeStore } from '../../bridge/worktrees/store.ts';
 import { type Client, createClient } from '../../client/index.ts';
 import { treeOf } from '../local/processes.ts';
@@ -57,6 +58,8 @@ export interface HouseOptions {
   readonly prepare?: (workspace: string) => void;
   /** The workspace stays with the bridge's user. Else root could start no MCP server outside the sandbox. */
   readonly isOfBridge?: boolean;
+  /** The Node that runs it as an installed package. Default: the one of the tests, which runs this clone. */
+  readonly node?: string;
   /** The owner's rules. Plain commands are allowed without them: a machine without a sandbox would ask for each. */
   readonly rules?: readonly Rule[];
 }
@@ -77,7 +80,8 @@ export async function startHouse(options: HouseOptions = {}): Promise<House> {
   const state = join(folder, 'state');
   if (options.folder === undefined) furnish(workspace, state, options);
   if (options.isOfBridge !== true) giveAway(folder, workspace);
-  const [program, ...words] = PROGRAM;
+  const installed = options.node === undefined ? undefined : await openInstalled(options.node);
+  const [program, ...words] = installed?.words ?? PROGRAM;
   const up = spawn(program, [...words, ...upArguments(workspace, state, options)], {
     cwd: workspace,
     env: environment(options),
@@ -106,6 +110,7 @@ export async function startHouse(options: HouseOptions = {}): Promise<House> {
     },
     [Symbol.asyncDispose]: async () => {
       await endProcess(up);
+      installed?.[Symbol.dispose]();
       process.off('exit', endWithUs);
       rmSync(new WorktreeStore(state).folder, { recursive: true, force: true });
       rmSync(folder, { recursive: true, force: true });

@@ -1,4 +1,5 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import {
   existsSync,
   mkdirSync,
@@ -92,7 +93,7 @@ describe.runIf(HAS_TERMINALS)('at a terminal', () => {
     expect(called).toMatchObject({ cwd: '/', mode: 0o600 });
     expect(called.file).toMatch(/\/drawbridge\/server\/open-[\w-]+\.html$/);
     expect(`${called.link}\n`).toMatch(OWN_LINK);
-    expect(terminal.screen()).toContain(`${called.link}\n`);
+    expect(terminal.screen()).not.toContain('#join=');
     expect(called.path.split(delimiter)).not.toContain('.');
     expect(called.path).not.toContain(folder);
     expect(existsSync(join(folder, 'from-the-page'))).toBe(true);
@@ -147,8 +148,6 @@ function pageFiles(): string[] {
 }
 
 describe.runIf(HAS_TERMINALS)('the first start of a state', () => {
-  const ABOUT = 'This link signs one browser in, once, and lets its page approve calls:\n';
-
   /** What a command of a state prints at a terminal, and what the browser was called with. */
   function newState() {
     const state = mkdtempSync(join(home, 'state-'));
@@ -166,50 +165,85 @@ describe.runIf(HAS_TERMINALS)('the first start of a state', () => {
   const linkIn = (text: string) => /http:\S+#join=\S+/.exec(text)?.[0];
   const called = () => JSON.parse(readFileSync(`${report}.called`, 'utf8'));
 
-  it('prints a link at a terminal and opens it, and the second start prints the command', async () => {
+  it('opens the page without printing its link, and the second start opens none', async () => {
     const { state, start } = newState();
     const first = await start({ DISPLAY: ':0' });
-    expect(`${linkIn(first)}\n`).toMatch(OWN_LINK);
-    expect(first).toContain(`${ABOUT}${linkIn(first)}\n`);
-    await expect.poll(() => existsSync(`${report}.done`)).toBe(true);
-    expect(called()).toMatchObject({ link: linkIn(first), mode: 0o600 });
-    expect(readdirSync(state).filter((name) => name.endsWith('.html'))).toEqual([]);
-    const second = await start({ DISPLAY: ':0' });
-    expect([linkIn(second), second]).toEqual([
+    expect([linkIn(first), first]).toEqual([
       undefined,
       expect.stringMatching(/^Page: .*open --state .*$/m),
     ]);
-  });
-
-  it('keeps the link out of logs, and gives it to the next start at a terminal', async () => {
-    const { at, start } = newState();
-    const { stdout, stderr } = await run(...at('start'));
-    expect([stdout, linkIn(stderr)]).toEqual(['', undefined]);
-    const inCi = await start({ CI: 'true', DISPLAY: ':0' });
-    expect([linkIn(inCi), inCi]).toEqual([undefined, expect.stringContaining('Page: ')]);
-    expect(linkIn(await start({ DISPLAY: ':0' }, '--no-browser'))).toBeDefined();
+    await expect.poll(() => existsSync(`${report}.done`)).toBe(true);
+    expect(`${called().link}\n`).toMatch(OWN_LINK);
+    expect(called()).toMatchObject({ mode: 0o600 });
+    expect(readdirSync(state).filter((name) => name.endsWith('.html'))).toEqual([]);
+    rmSync(`${report}.called`);
+    expect(linkIn(await start({ DISPLAY: ':0' }))).toBeUndefined();
     expect(existsSync(`${report}.called`)).toBe(false);
   });
 
-  it('`up` prints the link and opens it while the server runs', async () => {
+  it('opens nothing in a pipe, in CI, without a display, or unasked', async () => {
+    const { at, start } = newState();
+    const { stdout, stderr } = await run(...at('start'));
+    expect([stdout, linkIn(stderr)]).toEqual(['', undefined]);
+    for (const screen of [
+      await start({ CI: 'true', DISPLAY: ':0' }),
+      await start({}),
+      await start({ DISPLAY: ':0' }, '--no-browser'),
+    ])
+      expect([linkIn(screen), screen]).toEqual([undefined, expect.stringContaining('Page: ')]);
+    expect(existsSync(`${report}.called`)).toBe(false);
+    await start({ DISPLAY: ':0' });
+    await expect.poll(() => existsSync(`${report}.done`)).toBe(true);
+  });
+
+  it('`up` opens the page while the server runs, and prints no link', async () => {
     const { at } = newState();
     const terminal = openTerminal(at('up'), { DISPLAY: ':0' });
-    await terminal.shows('run git status');
+    await terminal.shows('search for TODO');
     await expect.poll(() => existsSync(`${report}.done`)).toBe(true);
-    const link = linkIn(terminal.screen());
-    expect(link).toBe(called().link);
-    expect(terminal.screen()).toContain(`${ABOUT}${link}\n`);
+    expect([linkIn(terminal.screen()), called().link]).toEqual([
+      undefined,
+      expect.stringContaining('#join='),
+    ]);
     terminal.type('\x03');
     expect((await terminal.finished).code).toBe(0);
   });
 
-  it('a chat shows the link in its first lines, and opens no window', async () => {
+  it('a chat names the command in its first lines, and opens no window', async () => {
     const { at } = newState();
     const terminal = openTerminal(at(), { DISPLAY: ':0' });
     await terminal.shows('> ');
-    expect(terminal.screen()).toContain(`${ABOUT}${linkIn(terminal.screen())}\n`);
+    expect(terminal.screen()).toContain('Page: ');
+    expect(linkIn(terminal.screen())).toBeUndefined();
     terminal.type('\x04');
     expect((await terminal.finished).code).toBe(0);
     expect(existsSync(`${report}.called`)).toBe(false);
+  });
+});
+
+describe.runIf(HAS_TERMINALS)('npm start', () => {
+  it('ends in the chat at a terminal', async () => {
+    const terminal = openTerminal(['npm-start'], {});
+    await terminal.shows('> ');
+    terminal.type('\x04');
+    expect((await terminal.finished).code).toBe(0);
+  });
+
+  it('is `up` with options', async () => {
+    const state = mkdtempSync(join(home, 'state-'));
+    const terminal = openTerminal(['npm-start', '--state', state, '--port', '0'], {});
+    await terminal.shows('Drawbridge is ready');
+    terminal.type('\x03');
+    expect((await terminal.finished).code).toBe(0);
+  });
+
+  it('is `up` without a terminal', async () => {
+    const [program, ...first] = PROGRAM;
+    const all = { ...process.env, ...env, XDG_STATE_HOME: mkdtempSync(join(home, 'state-')) };
+    const up = spawn(program, [...first, 'npm-start'], { cwd: folder, env: all });
+    const [text] = await once(up.stdout, 'data');
+    expect(String(text)).toContain('Drawbridge is ready');
+    up.kill('SIGINT');
+    await once(up, 'exit');
   });
 });

@@ -165,7 +165,7 @@ describe.skipIf(NO_CHROMIUM)(`the page ${NO_CHROMIUM ?? ''}`, () => {
     await context.close();
   });
 
-  it('only rejects before it is enrolled, and then approves exactly what it shows', async () => {
+  it('only rejects before it is enrolled, and then approves what it shows, by a pattern that matches', async () => {
     const file = { path: 'made.txt', contents: 'made\n' };
     const write = { calls: [{ name: 'write', arguments: file }] };
     one.answerWith([write, { text: 'Rejected.' }, write, { text: 'Written.' }]);
@@ -187,7 +187,13 @@ describe.skipIf(NO_CHROMIUM)(`the page ${NO_CHROMIUM ?? ''}`, () => {
     for (const { page } of [stranger, enrolled]) {
       expect(await accessibilityFaults(page)).toEqual([]);
     }
-    await enrolled.page.click('.ask:has-text("made.txt") button:has-text("Allow once")');
+    await enrolled.page.click('.ask summary');
+    await enrolled.page.fill('.ask [name=pattern]', 'other.txt');
+    await enrolled.page.click('.ask button:has-text("Allow in this conversation")');
+    await enrolled.page.waitForSelector('.ask [role=alert]:has-text("does not match made.txt")');
+    await enrolled.page.fill('.ask [name=pattern]', 'made.*');
+    await enrolled.page.waitForSelector('.ask [role=alert]', { state: 'detached' });
+    await enrolled.page.click('.ask button:has-text("Allow in this conversation")');
     await stranger.sees('Written.');
     expect(readFileSync(join(one.house.workspace, 'made.txt'), 'utf8')).toBe('made\n');
     await enrolled.page.waitForSelector('text=Nothing waits for you.');

@@ -144,7 +144,7 @@ describe.skipIf(NO_CHROMIUM)(`a passkey ${NO_CHROMIUM ?? ''}`, () => {
       await page.fill('.composer textarea', 'make it again');
       await page.click('.composer button[type=submit]');
       await press(page, allow);
-      await page.waitForSelector('[role=alert]:has-text("not signed by a device")');
+      await page.waitForSelector('[role=alert]:has-text("is not enrolled at this bridge")');
       await press(page, 'Reject');
       await page.waitForSelector('text=Second.');
       await context.close();

@@ -1,6 +1,10 @@
+import { once } from 'node:events';
 import { readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
+import { WebSocket } from 'ws';
+import { mintBridgeToken } from '../../local/state/tokens.ts';
+import { CLOSE, TUNNEL_PROTOCOL } from '../../shared/wire/tunnel.ts';
 import { isAlive, treeOf } from '../local/processes.ts';
 import { endProcess, startHouse, until, workerdOf } from './house.ts';
 import { oneHouse } from './one-house.ts';
@@ -14,6 +18,38 @@ const starting = startHouse({
 });
 starting.catch(() => {});
 afterAll(async () => await (await starting)[Symbol.asyncDispose]());
+
+it('a thief of the bridge’s token gets nothing, and the bridge goes on', async () => {
+  const house = await starting;
+  const { bridgeId, url } = house.ready;
+  if (bridgeId === null) throw new Error('no bridge');
+  const secret = readFileSync(join(house.state, 'auth-secret'), 'utf8');
+  const { token } = await mintBridgeToken(secret, bridgeId);
+  const context = { os: 'o', shell: 's', workspacePath: house.workspace, projectLayout: '' };
+  const hello = {
+    ...{ type: 'hello', protocol: TUNNEL_PROTOCOL, bridgeId, bootId: crypto.randomUUID() },
+    ...{ tools: [], confinement: { kind: 'none', detail: '' }, context, calls: [] },
+  };
+  const another = { ...context, workspacePath: '/elsewhere' };
+  for (const more of [{}, { moved: true }, { moved: true, context: another }]) {
+    const socket = new WebSocket(
+      `${url.replace('http', 'ws')}/api/v1/bridges/${bridgeId}/connect`,
+      {
+        headers: { authorization: `Bearer ${token}` },
+      },
+    );
+    const frames: string[] = [];
+    socket.on('message', (data) => frames.push(String(data)));
+    socket.on('open', () => socket.send(JSON.stringify({ ...hello, ...more })));
+    const [code] = await once(socket, 'close');
+    expect(code).toBe(CLOSE.badFrame);
+    expect(frames).toEqual([expect.stringContaining('"code":"BRIDGE_UNPROVEN"')]);
+    expect(frames.join()).not.toContain(house.workspace);
+  }
+  const [bridge] = (await house.client.listBridges()).items;
+  expect(bridge).toMatchObject({ connected: true, workspacePath: house.workspace });
+  expect(bridge).not.toHaveProperty('replaced');
+});
 
 it('answers with the demo model over a real folder when no model is configured', async () => {
   const house = await starting;

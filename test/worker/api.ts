@@ -60,17 +60,20 @@ export async function call(
     method = body === undefined ? 'GET' : 'POST',
     account = 'ada',
     headers = {},
+    signal,
   }: {
     body?: unknown;
     method?: string;
     account?: string;
     headers?: Record<string, string>;
+    signal?: AbortSignal;
   } = {},
 ): Promise<Response> {
   return await SELF.fetch(`https://drawbridge.test/api/v1/${path}`, {
     method,
     headers: { authorization: `Bearer ${await tokenFor({ account })}`, ...headers },
     ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    ...(signal && { signal }),
   });
 }
 

@@ -9,6 +9,7 @@ it('exports what the package declares', () => {
     'Account',
     'Conversation',
     'Directory',
+    'RunsInProgress',
     'Tunnel',
     'default',
   ]);

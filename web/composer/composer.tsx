@@ -1,6 +1,7 @@
 /** Where a person writes: text, images, the mode, the model, and for a new conversation the machine. */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { type ChatInput, ClientError, type FoundFile } from '../../client/index.ts';
+import { withChosen } from '../../shared/text/mention-text.ts';
 import { useLive } from '../live.ts';
 import { go, placeOf } from '../route.ts';
 import { LIST, type PageAccount } from '../store/account.ts';
@@ -45,7 +46,8 @@ export function Composer({ account, thread }: ThreadComposerProps) {
     const text = field.current?.value ?? '';
     if (!form.current || (text.trim() === '' && pictures.length === 0)) return;
     if (!fits(text, pictures)) return setProblem(words.imageTooLarge);
-    const input = inputOf(new FormData(form.current), text, pictures, delivery);
+    const said = withChosen(text, offers.chosen);
+    const input = inputOf(new FormData(form.current), said, pictures, delivery);
     const where = thread ? { conversationId: thread.id, delivery } : {};
     take('', []);
     try {
@@ -233,7 +235,7 @@ async function findFiles(
 /** A message that steers takes the settings of the answer that it steers. */
 function inputOf(
   given: FormData,
-  text: string,
+  said: ReturnType<typeof withChosen>,
   pictures: readonly Picture[],
   delivery: 'queue' | 'steer',
 ): ChatInput {
@@ -241,7 +243,8 @@ function inputOf(
     (name) => given.get(name) || undefined,
   );
   const images = pictures.map(({ url }) => ({ type: 'image_url' as const, image_url: { url } }));
-  const content = images.length === 0 ? text : [{ type: 'text' as const, text }, ...images];
+  const words = typeof said === 'string' ? [{ type: 'text' as const, text: said }] : said;
+  const content = images.length === 0 ? said : [...words, ...images];
   const messages: ChatInput['messages'] = [{ role: 'user', content }];
   if (delivery === 'steer') return { messages };
   return {

@@ -35,6 +35,8 @@ export function useOffers({ field, isInThread, skills, run, findFiles, onWritten
   const looking = useRef(new AbortController());
   /** Where the word begins whose list the person has closed. */
   const closedAt = useRef<number | undefined>(undefined);
+  /** The paths that the person has taken from the list. */
+  const chosen = useRef(new Map<string, string>()).current;
   useEffect(() => () => looking.current.abort(), []);
   const show = (offers: readonly ComposerOffer[]) => {
     setItems(offers);
@@ -66,7 +68,9 @@ export function useOffers({ field, isInThread, skills, run, findFiles, onWritten
     const { mention, cursor } = writtenIn(field.current);
     close();
     if (!field.current || !mention) return;
-    field.current.setRangeText(`${mentionOf(path)} `, mention.at, cursor, 'end');
+    const written = mentionOf(path);
+    chosen.set(written, path);
+    field.current.setRangeText(`${written} `, mention.at, cursor, 'end');
     onWritten(field.current.value);
   };
   const close = () => {
@@ -86,7 +90,7 @@ export function useOffers({ field, isInThread, skills, run, findFiles, onWritten
     } else return false;
     return true;
   };
-  return { items, active, look, close, takeKey };
+  return { items, active, chosen, look, close, takeKey };
 }
 
 /** Milliseconds without a key before the machine is asked. */

@@ -32,5 +32,7 @@ type Content = NonNullable<
 
 function textOf(content: Content): string {
   if (typeof content === 'string') return content;
-  return content.map((part) => (part.type === 'text' ? part.text : '')).join('');
+  return content
+    .map((part) => ('text' in part ? part.text : 'path' in part ? `@${part.path}` : ''))
+    .join('');
 }

@@ -2,6 +2,7 @@
 import { useState } from 'preact/hooks';
 import type { ConversationInfo } from '../../client/index.ts';
 import { inOneLine } from '../../shared/text/plain-sight.ts';
+import { later } from '../later.tsx';
 import { useLive } from '../live.ts';
 import { linkTo, type PagePlace } from '../route.ts';
 import { LIST, type PageAccount, waitingIn } from '../store/account.ts';
@@ -10,7 +11,8 @@ import { words } from '../words/words.ts';
 import { folderName } from './folder-name.ts';
 import { useFound } from './found.ts';
 import { RowMenu } from './row-menu.tsx';
-import { Subagents } from './subagents.tsx';
+
+const Subagents = later(async () => (await import('./subagents.tsx')).Subagents);
 
 interface ListProps {
   readonly account: PageAccount;
@@ -103,7 +105,22 @@ function Row({ item, account, isOpen }: RowProps) {
         {count > 0 && <b class="badge">{count}</b>}
       </a>
       <RowMenu item={item} account={account} />
-      {item.subagents && <Subagents client={account.client} conversationId={id} />}
+      {item.subagents && <FoldedSubagents account={account} conversationId={id} />}
     </li>
+  );
+}
+
+interface FoldedSubagentsProps {
+  readonly account: PageAccount;
+  readonly conversationId: string;
+}
+
+function FoldedSubagents({ account: { client }, conversationId }: FoldedSubagentsProps) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <details class="subagents" onToggle={({ currentTarget: { open } }) => setOpen(open)}>
+      <summary>{words.subagents}</summary>
+      {isOpen && <Subagents client={client} conversationId={conversationId} />}
+    </details>
   );
 }

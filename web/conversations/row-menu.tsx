@@ -1,12 +1,11 @@
-/** What can be done with a conversation of the list. */
+/** The button of a conversation in the list, behind which is all that can be done with it. */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { ConversationInfo } from '../../client/index.ts';
-import { REQUEST_LIMITS } from '../../shared/limits.ts';
-import { download } from '../parts/download.ts';
-import { go, placeOf } from '../route.ts';
-import { LIST, type PageAccount } from '../store/account.ts';
+import { later } from '../later.tsx';
+import type { PageAccount } from '../store/account.ts';
 import { words } from '../words/words.ts';
-import { stopAnswers } from './stop.ts';
+
+const Actions = later(async () => (await import('./row-actions.tsx')).Actions);
 
 interface RowMenuProps {
   readonly item: ConversationInfo;
@@ -30,10 +29,6 @@ export function RowMenu({ item, account }: RowMenuProps) {
     for (const name of ['pointerdown', 'keydown']) addEventListener(name, close, left);
     return () => left.abort();
   }, [isOpen]);
-  const act = (work: () => Promise<unknown>) => () => {
-    setOpen(false);
-    void work();
-  };
   return (
     <div class="menu" ref={menu}>
       <button
@@ -47,59 +42,9 @@ export function RowMenu({ item, account }: RowMenuProps) {
       </button>
       {isOpen && (
         <div class="items">
-          {actionsOf(item, account).map(({ text, work }) => (
-            <button key={text} type="button" onClick={act(work)}>
-              {text}
-            </button>
-          ))}
+          <Actions item={item} account={account} close={() => setOpen(false)} />
         </div>
       )}
     </div>
   );
-}
-
-/** What a person can do with a conversation, wherever it is offered. */
-export function actionsOf(
-  { id, title, archived, agent, running }: ConversationInfo,
-  account: PageAccount,
-) {
-  const { client } = account;
-  const change = async (patch: { title?: string; archived?: boolean }) => {
-    account.conversations.set(id, await client.updateConversation(id, patch));
-    account.live.touch(LIST);
-  };
-  const end = () => (agent ? client.changeAgent(id, 'stop') : stopAnswers(client, id));
-  return [
-    ...(running ? [{ text: words.stop, work: end }] : []),
-    {
-      text: words.rename,
-      work: async () => {
-        const typed = prompt(words.renameTo, title)?.trim().slice(0, REQUEST_LIMITS.maxNameChars);
-        if (typed) await change({ title: typed });
-      },
-    },
-    {
-      text: archived ? words.unarchive : words.archive,
-      work: () => change({ archived: !archived }),
-    },
-    {
-      text: words.exportMarkdown,
-      work: async () => download(`${title}.md`, await client.exportMarkdown(id)),
-    },
-    {
-      text: words.exportJson,
-      work: async () =>
-        download(`${title}.json`, JSON.stringify(await client.exportConversation(id), null, 2)),
-    },
-    {
-      text: words.remove,
-      work: async () => {
-        if (!confirm(words.removeSure(title))) return;
-        await client.deleteConversation(id);
-        account.forget(id);
-        const place = placeOf(location.hash);
-        if (place.at === 'conversation' && place.id === id) go({ at: 'list' });
-      },
-    },
-  ];
 }

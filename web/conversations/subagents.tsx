@@ -1,37 +1,24 @@
-/** The subagents of a conversation: below it in the list, and each where the thread shows its call. */
+/** The subagents of a conversation below it in the list, while they are unfolded. */
 import { useEffect, useState } from 'preact/hooks';
 import {
-  type Client,
   ClientError,
   type ConversationView,
+  type PageClient,
   type SubagentState,
 } from '../../client/index.ts';
 import { inOneLine } from '../../shared/text/plain-sight.ts';
-import { isOver } from '../../shared/wire/fold.ts';
-import { linkTo } from '../route.ts';
-import { words } from '../words/words.ts';
-import { stopAnswers } from './stop.ts';
+import { Subagent } from './subagent.tsx';
 
 /** Exchanges whose subagents the list shows. */
 const PART = 10;
 
 interface SubagentsProps {
-  readonly client: Client;
+  readonly client: PageClient;
   readonly conversationId: string;
 }
 
-/** Follows the conversation while it is unfolded. */
-export function Subagents(props: SubagentsProps) {
-  const [isOpen, setOpen] = useState(false);
-  return (
-    <details class="subagents" onToggle={({ currentTarget: { open } }) => setOpen(open)}>
-      <summary>{words.subagents}</summary>
-      {isOpen && <Followed {...props} />}
-    </details>
-  );
-}
-
-function Followed({ client, conversationId }: SubagentsProps) {
+/** Follows the conversation. */
+export function Subagents({ client, conversationId }: SubagentsProps) {
   const [subagents, setSubagents] = useState<readonly NamedSubagent[]>([]);
   useEffect(() => {
     const left = new AbortController();
@@ -78,28 +65,4 @@ function subagentsIn({ responses }: ConversationView): NamedSubagent[] {
     }),
   );
   return named.reverse();
-}
-
-interface SubagentProps {
-  readonly client: Client;
-  readonly subagent: SubagentState;
-}
-
-/** Its state, the way to its conversation, and its end. */
-export function Subagent({ client, subagent }: SubagentProps) {
-  const { conversationId, type, status, activity } = subagent;
-  return (
-    <span class="subagent">
-      {inOneLine(type)} · {words.status[status] ?? status}{' '}
-      {activity && !isOver(status) && <span>· {inOneLine(activity)}</span>}{' '}
-      {conversationId && (
-        <a href={linkTo({ at: 'conversation', id: conversationId })}>{words.openConversation}</a>
-      )}{' '}
-      {conversationId && !isOver(status) && (
-        <button type="button" onClick={() => void stopAnswers(client, conversationId)}>
-          {words.stop}
-        </button>
-      )}
-    </span>
-  );
 }

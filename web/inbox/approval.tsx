@@ -1,10 +1,12 @@
 /** A call that waits for a person: all that it will do, and the answers that this browser may give. */
 import { useId, useRef, useState } from 'preact/hooks';
+import { ClientError } from '../../client/index.ts';
 import { withCommandLast } from '../../shared/shown/command-last.ts';
 import { narrowPattern, siteOf } from '../../shared/shown/proposal.ts';
 import { inOneLine, inPlainSight } from '../../shared/text/plain-sight.ts';
 import type { OpenApproval, Scope } from '../../shared/wire/approvals.ts';
 import { folderName } from '../conversations/folder-name.ts';
+import { arrive } from '../later.tsx';
 import { useLive } from '../live.ts';
 import { INBOX, type PageAccount } from '../store/account.ts';
 import { ENROL_COMMAND, signerFor } from '../store/approvers.ts';
@@ -28,6 +30,8 @@ function Asked({ item, account }: ApprovalProps) {
   const [question] = useState(item);
   /** Also once it was answered: the stream takes it away. */
   const [isSending, setSending] = useState(false);
+  /** Why the last answer did not count, while the question is open. */
+  const [refusal, setRefusal] = useState('');
   const form = useRef<HTMLFormElement>(null);
   const isSeen = useStandingStill(form);
   const { proposal, lasting, reason, bridgeId } = question;
@@ -38,23 +42,34 @@ function Asked({ item, account }: ApprovalProps) {
   const [wasRefused] = useState(signer?.isSure === false && account.allowed.has(item.callId));
   const answer = async (work: () => Promise<void>) => {
     setSending(true);
+    setRefusal('');
     account.answered.add(question.nonce);
     try {
       await work();
     } catch (error) {
       account.answered.delete(question.nonce);
       setSending(false);
-      throw error; // The question may be gone by then: the page shows it above.
+      // After any other error the question may be gone: the page shows it above.
+      if (!(error instanceof ClientError && error.code === 'APPROVAL_REFUSED')) throw error;
+      account.allowed.delete(question.callId);
+      setRefusal(error.message);
     } finally {
       await account.readInbox();
     }
   };
-  const allow = (scope?: Scope) =>
-    answer(async () => {
-      if (!signer || !form.current) return;
+  const allow = async (scope?: Scope) => {
+    const given = new FormData(form.current ?? undefined);
+    const typed = String(given.get('pattern') ?? '').trim();
+    if (scope && pattern !== undefined && typed !== pattern) {
+      setSending(true); // A second click must not come meanwhile.
+      const check = await arrive(loadPatternCheck()).finally(() => setSending(false));
+      const problem = check.patternProblem(proposal, pattern, typed);
+      if (problem?.type === 'count') return setRefusal(words.patternCount(problem.count));
+      if (problem) return setRefusal(words.patternMismatch(problem.text));
+    }
+    await answer(async () => {
+      if (!signer) return;
       account.allowed.add(question.callId);
-      const given = new FormData(form.current);
-      const typed = String(given.get('pattern') ?? '');
       await account.client.allowCall(question, signer.device, {
         ...(scope && { scope, pattern: typed }),
         ...(proposal.kind === 'elicitation' && {
@@ -62,6 +77,7 @@ function Asked({ item, account }: ApprovalProps) {
         }),
       });
     });
+  };
   const reject = () =>
     answer(async () => {
       const message = String(new FormData(form.current ?? undefined).get('why') ?? '').trim();
@@ -80,6 +96,7 @@ function Asked({ item, account }: ApprovalProps) {
         {inPlainSight(reason)}
       </p>
       <Proposed lines={withCommandLast(proposal)} />
+      {refusal && <p role="alert">{inPlainSight(refusal)}</p>}
       {proposal.kind === 'elicitation' && signer && <Fields fields={proposal.fields} />}
       {signer ? (
         <p class="actions">
@@ -119,7 +136,15 @@ function Asked({ item, account }: ApprovalProps) {
           <>
             <label>
               {words.pattern}
-              <textarea name="pattern" defaultValue={pattern} spellcheck={false} />
+              <textarea
+                name="pattern"
+                defaultValue={pattern}
+                spellcheck={false}
+                onInput={() => {
+                  setRefusal('');
+                  loadPatternCheck().catch(() => undefined); // The click tries again, and reports it.
+                }}
+              />
             </label>
             <Allow
               text={words.allowConversation}
@@ -140,6 +165,11 @@ function Asked({ item, account }: ApprovalProps) {
       </details>
     </form>
   );
+}
+
+/** Few people change a pattern. */
+function loadPatternCheck() {
+  return import('../../shared/shown/pattern-problem.ts');
 }
 
 interface AllowProps {

@@ -4,7 +4,7 @@ import type { ConversationInfo } from '../../client/index.ts';
 import { inOneLine } from '../../shared/text/plain-sight.ts';
 import { folderName } from '../conversations/folder-name.ts';
 import { useFound } from '../conversations/found.ts';
-import { actionsOf } from '../conversations/row-menu.tsx';
+import { actionsOf } from '../conversations/row-actions.tsx';
 import { useLive } from '../live.ts';
 import { go, type PagePlace } from '../route.ts';
 import { LIST, type PageAccount } from '../store/account.ts';

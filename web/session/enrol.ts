@@ -1,5 +1,5 @@
 /** Makes this browser a device that may approve at a machine, with the one-use secret that the machine's link brings. */
-import { type Client, createDevice, readEnrolment } from '../../client/index.ts';
+import { createDevice, type PageClient, readEnrolment } from '../../client/index.ts';
 import { keepText } from '../parts/storage.ts';
 import { browserName } from './browser-name.ts';
 import { type Approver, type KeptDevice, keep, readKept } from './kept.ts';
@@ -10,7 +10,7 @@ import { makePasskey } from './passkey.ts';
  * rejects with the server's ClientError, or a PasskeyRefusal; with none for a text that holds no secret.
  */
 export async function enrolHere(
-  client: Client,
+  client: PageClient,
   given: string,
   approver: Approver,
   account: string,

@@ -1,8 +1,8 @@
 /** Notifications of this session: of this browser by Web Push, which the service worker shows (public/sw.js), or by ntfy. */
 import {
-  type Client,
   encodeBase64Url,
   type NtfyTopic,
+  type PageClient,
   type PushKinds,
   type PushState,
 } from '../../client/index.ts';
@@ -28,7 +28,7 @@ function isPhoneOfApple(): boolean {
  * Subscribes to these kinds, or to nothing. To be called by a click, because it may ask for permission; a person who
  * refuses that changes nothing. Rejects if the browser's push service or the server does.
  */
-export async function choosePush(client: Client, kinds: PushKinds): Promise<void> {
+export async function choosePush(client: PageClient, kinds: PushKinds): Promise<void> {
   if (!isAny(kinds)) {
     await client.deletePush();
     await endPush();
@@ -41,7 +41,7 @@ export async function choosePush(client: Client, kinds: PushKinds): Promise<void
 
 /** Sends the session's notifications to a topic in place of this browser. Rejects if the server does. */
 export async function chooseTopic(
-  client: Client,
+  client: PageClient,
   subscription: NtfyTopic,
   kinds: PushKinds,
 ): Promise<void> {
@@ -50,7 +50,7 @@ export async function chooseTopic(
 }
 
 /** To be called at the start: subscribes anew where the browser, the push service or the server has changed something. */
-export async function keepPush(client: Client): Promise<void> {
+export async function keepPush(client: PageClient): Promise<void> {
   const kinds = chosenKinds();
   if (!isAny(kinds) || pushSupport() !== 'ready') return;
   const state = await client.getPush();
@@ -59,7 +59,7 @@ export async function keepPush(client: Client): Promise<void> {
   if (!isSame || !isUsed(present, state)) await subscribe(client, kinds, state);
 }
 
-async function subscribe(client: Client, kinds: PushKinds, state: PushState): Promise<void> {
+async function subscribe(client: PageClient, kinds: PushKinds, state: PushState): Promise<void> {
   const manager = await pushManager();
   if (!manager) throw new Error(words.noPush.none); // The service worker could not be registered.
   const present = await manager.getSubscription();

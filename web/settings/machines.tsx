@@ -53,6 +53,7 @@ function Machine({ account, bridge }: MachineProps) {
         }
       >
         <p class="hint">{confinement.detail}</p>
+        {bridge.replaced && <p class="hint">{words.replaced(shortTime(bridge.replaced))}</p>}
         {bridge.shared ? (
           <p class="hint">{words.ofOthers}</p>
         ) : (

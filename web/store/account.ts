@@ -1,7 +1,9 @@
 /** The account as the page shows it: its conversations, its machines, what waits for a person. One stream keeps it true. */
-import type { BridgeInfo, Client, ConversationInfo, KeptSession } from '../../client/index.ts';
+import type { BridgeInfo, ConversationInfo, KeptSession, PageClient } from '../../client/index.ts';
 import { ClientError, isPassing } from '../../client/index.ts';
 import type { ApprovalList, ModelList } from '../../shared/api/listings.ts';
+import { inOneLine } from '../../shared/text/plain-sight.ts';
+import { DAY } from '../../shared/units.ts';
 import { Live } from '../live.ts';
 import { unsentOf } from '../session/kept.ts';
 import type { Approvers } from './approvers.ts';
@@ -30,7 +32,7 @@ interface SkillLine {
 }
 
 export class PageAccount {
-  readonly client: Client;
+  readonly client: PageClient;
   readonly session: KeptSession;
   readonly live = new Live();
   readonly outbox: Outbox;
@@ -57,7 +59,7 @@ export class PageAccount {
   #isInboxOld = false;
 
   /** `session` is the one whose tokens `client` sends. */
-  constructor(client: Client, session: KeptSession, approvers: Approvers) {
+  constructor(client: PageClient, session: KeptSession, approvers: Approvers) {
     this.client = client;
     this.session = session;
     this.approvers = approvers;
@@ -140,6 +142,13 @@ export class PageAccount {
     return connected ? 'online' : 'offline';
   }
 
+  /** The folder that a second program has taken over within the last day. */
+  get takenOver(): string | undefined {
+    const isRecent = ({ replaced = '' }: BridgeInfo) => Date.now() - Date.parse(replaced) < DAY;
+    const bridge = this.bridges.find(isRecent);
+    return bridge && inOneLine(bridge.workspacePath);
+  }
+
   /** For what a machine has enrolled of this browser. */
   approveBy(enrolled: Approvers): void {
     this.approvers = { ...this.approvers, ...enrolled };
@@ -216,7 +225,8 @@ export class PageAccount {
     signal: AbortSignal,
   ): Promise<void> {
     const known = this.bridgeOf(news.id);
-    if (known) Object.assign(known, news);
+    // One that connects may have taken the place of another process.
+    if (known && !news.connected) Object.assign(known, news);
     else this.bridges = (await this.client.listBridges(signal)).items;
     this.live.touch(LIST);
   }

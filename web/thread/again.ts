@@ -1,5 +1,5 @@
 /** Messages that are sent once more, with all that they were sent with. */
-import type { ChatInput, Client, UserMessage } from '../../client/index.ts';
+import type { ChatInput, PageClient, UserMessage } from '../../client/index.ts';
 import type { MessageContent } from '../../shared/api/requests.ts';
 import { go } from '../route.ts';
 import type { PageAccount } from '../store/account.ts';
@@ -32,7 +32,7 @@ export function sendingAgain({
 }
 
 async function inputOf(
-  client: Client,
+  client: PageClient,
   thread: ShownThread,
   message: UserMessage,
 ): Promise<ChatInput> {
@@ -46,7 +46,7 @@ async function inputOf(
 }
 
 async function contentOf(
-  client: Client,
+  client: PageClient,
   { content, responseId, imageCount }: UserMessage,
 ): Promise<MessageContent> {
   if (!imageCount) return content;

@@ -1,6 +1,6 @@
 /** What became of a command that runs on in the background. Its conversation does not learn it: its machine is asked. */
 import { useCallback, useEffect, useState } from 'preact/hooks';
-import { type Client, ClientError } from '../../client/index.ts';
+import { ClientError, type PageClient } from '../../client/index.ts';
 import { SECOND } from '../../shared/units.ts';
 import type { ProcessInfo, ProcessList } from '../../shared/wire/processes.ts';
 import { useLive } from '../live.ts';
@@ -54,7 +54,7 @@ const AGAIN_MS = 5 * SECOND;
 const asked = new Map<string, Promise<ProcessList>>();
 
 /** Several commands that are shown together ask once. */
-function listOnce(client: Client, bridgeId: string): Promise<ProcessList> {
+function listOnce(client: PageClient, bridgeId: string): Promise<ProcessList> {
   const known = asked.get(bridgeId);
   if (known) return known;
   const answer = client.listProcesses(bridgeId).finally(() => asked.delete(bridgeId));

@@ -6,7 +6,7 @@ import { chooseMode } from '../composer/choices.tsx';
 import { Composer } from '../composer/composer.tsx';
 import { folderName } from '../conversations/folder-name.ts';
 import { stopAnswers } from '../conversations/stop.ts';
-import { Subagent } from '../conversations/subagents.tsx';
+import { Subagent } from '../conversations/subagent.tsx';
 import { Approval } from '../inbox/approval.tsx';
 import { later } from '../later.tsx';
 import { useLive } from '../live.ts';

@@ -1,10 +1,10 @@
 /** The images of a person's message: small, and large in a dialog. */
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { type Client, ClientError, type UserMessage } from '../../client/index.ts';
+import { ClientError, type PageClient, type UserMessage } from '../../client/index.ts';
 import { words } from '../words/words.ts';
 
 interface SentImagesProps {
-  readonly client: Client;
+  readonly client: PageClient;
   readonly message: UserMessage;
 }
 

@@ -9,6 +9,8 @@ export const frame: typeof en.frame = {
   back: 'Zurück',
   more: 'Mehr',
   offline: 'Du bist offline. Was du schreibst, wird später gesendet.',
+  replaced: (folder: string) =>
+    `Ein zweites Programm hat ${folder} übernommen. Wenn du keines gestartet hast, sieh in den Einstellungen nach.`,
   notLoaded: 'Dieser Teil der Seite konnte nicht geladen werden. Lade die Seite neu.',
 
   // Why one is signed out
@@ -223,6 +225,8 @@ export const asking: typeof en.asking = {
   allowConversation: 'In dieser Unterhaltung erlauben',
   allowAlways: 'Immer erlauben',
   pattern: 'Was erlaubt ist, ein Muster in jeder Zeile',
+  patternCount: (count) => `Es braucht ${count} Muster, jedes in einer eigenen Zeile.`,
+  patternMismatch: (text) => `Das Muster passt nicht auf ${text}.`,
   reject: 'Ablehnen',
   rejectWhy: 'Grund für den Agenten (freiwillig)',
   cannotApprove:

@@ -9,6 +9,8 @@ export const frame = {
   back: 'Back',
   more: 'More',
   offline: 'You are offline. What you write is sent later.',
+  replaced: (folder: string) =>
+    `A second program has taken over ${folder}. If you have not started one, look at Settings.`,
   notLoaded: 'This part of the page could not be loaded. Reload the page.',
 
   // Why one is signed out
@@ -221,6 +223,8 @@ export const asking = {
   allowConversation: 'Allow in this conversation',
   allowAlways: 'Always allow',
   pattern: 'What is allowed, one pattern on each line',
+  patternCount: (count: number) => `It takes ${count} patterns, each on a line of its own.`,
+  patternMismatch: (text: string) => `The pattern does not match ${text}.`,
   reject: 'Reject',
   rejectWhy: 'Reason for the agent (optional)',
   cannotApprove:

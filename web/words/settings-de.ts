@@ -27,6 +27,8 @@ export const settings: typeof en.settings = {
   notOffered: (count) =>
     `${count} weitere fehlen, weil ein Modell nicht mehr nimmt. Wähle mit "excludeTools" in mcp.json aus.`,
   logInThere: 'Melde dich am Rechner an:',
+  replaced: (time: string) =>
+    `Ein zweites Programm mit dem Schlüssel dieses Rechners hat übernommen: ${time}. Wenn du keines gestartet hast, wurde der Zustandsordner kopiert: Melde den Rechner ab.`,
   ofOthers: 'Dieser Rechner gehört jemand anderem, der dich den Ordner benutzen lässt.',
   machineOffline: 'Seine Regeln sind zu sehen, solange er online ist. Starte ihn in seinem Ordner:',
   policy: 'Was er erlaubt',
@@ -111,6 +113,8 @@ export const settings: typeof en.settings = {
     passkey_removed: 'Passkey entfernt',
     bridge_added: 'Rechner hinzugekommen',
     bridge_shared: 'Rechner geteilt',
+    bridge_move_allowed: 'Umzug eines Rechners erlaubt',
+    bridge_replaced: 'Rechner von einem anderen Programm abgelöst',
     conversation_exported: 'Unterhaltung exportiert',
     conversation_deleted: 'Unterhaltung gelöscht',
     account_suspended: 'Konto gesperrt',

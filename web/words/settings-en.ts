@@ -26,6 +26,8 @@ export const settings = {
   notOffered: (count: number) =>
     `${count} more are not offered, because a model takes only so many. Choose with "excludeTools" in mcp.json.`,
   logInThere: 'Log in at the machine:',
+  replaced: (time: string) =>
+    `A second program with the key of this machine took over ${time}. If you have not started one, the machine’s state folder was copied: end its sessions.`,
   ofOthers: 'This machine belongs to somebody else, who lets you use the folder.',
   machineOffline: 'Its rules are shown while it is online. Start it in its folder:',
   policy: 'What it allows',
@@ -110,6 +112,8 @@ export const settings = {
     passkey_removed: 'Passkey removed',
     bridge_added: 'Machine added',
     bridge_shared: 'Machine shared',
+    bridge_move_allowed: 'Move of a machine allowed',
+    bridge_replaced: 'Machine replaced by another program',
     conversation_exported: 'Conversation exported',
     conversation_deleted: 'Conversation deleted',
     account_suspended: 'Account suspended',

@@ -1,7 +1,5 @@
 /** Authenticates the caller by a token or a ticket, and checks what the token may do. */
-import type { Context, HonoRequest } from 'hono';
-import { createMiddleware } from 'hono/factory';
-import { decodeJwt } from 'jose';
+import type { Context, HonoRequest, MiddlewareHandler } from 'hono';
 import * as z from 'zod';
 import type { Right } from '../../shared/api/keys.ts';
 import { DrawbridgeError } from '../../shared/errors.ts';
@@ -17,8 +15,16 @@ import { findIssuer } from '../apps/known.ts';
 import { verifyAppToken, verifyProviderToken } from '../apps/tokens.ts';
 import type { Env } from '../env.ts';
 import { accountOf } from '../objects.ts';
+import type { StillAsked } from '../ports/account.ts';
 import type { StoredKey } from '../ports/directory.ts';
-import { expiryOf, type SecretKeys, secretKeys, unauthenticated, verifySigned } from '../secret.ts';
+import {
+  expiryOf,
+  type SecretKeys,
+  secretKeys,
+  unauthenticated,
+  unverified,
+  verifySigned,
+} from '../secret.ts';
 import { AUTH_LIMITS } from './limits.ts';
 import { requireLiving } from './living-sessions.ts';
 import { verifyTicket } from './tickets.ts';
@@ -30,7 +36,7 @@ const Account = z
   .min(1)
   .refine((account) => keyOfAccount(account) === undefined);
 
-const NONE = z.undefined().optional();
+const NONE = z.never().optional();
 
 /** `sid`: the session that the token is of. */
 const Claims = z.discriminatedUnion('scope', [
@@ -57,15 +63,30 @@ type Claims = z.infer<typeof Claims> & {
 
 const verified = new VerifiedTokens<Claims>();
 
-/** The app's context. observe.ts sets `trace` and `operation`, {@link authenticate} sets `caller` for later routes. */
+/**
+ * The app's context. observe.ts sets `trace` and `operation`, {@link authenticate} sets `caller` for later routes, and
+ * `account` before; an operator's routes set `account` to the one that they are about. app.ts sets `turn` for heavy
+ * operations.
+ */
 export interface AppContext {
   Bindings: Env;
-  Variables: { caller: Claims; trace: string; operation: string };
+  Variables: {
+    caller: Claims;
+    account: string;
+    trace: string;
+    operation: string;
+    turn?: Disposable;
+  };
 }
 
 /** The person that a request comes from, and until when the person's streams may last. */
 export function personOf({ var: { caller, trace } }: Context<AppContext>) {
   return { account: caller.sub, trace, expiresMs: caller.expiresMs, session: caller.sid };
+}
+
+/** For a read that ends with the request. */
+export function stillAskedBy({ req }: Context<AppContext>): StillAsked {
+  return () => !req.raw.signal.aborted;
 }
 
 /** The sender of a message. `bridgeId`: of the folder that the token was made in. `terms`: of the sender's app. */
@@ -92,8 +113,8 @@ export function requireRight(
 }
 
 /** Refuses requests without a token of this scope. For the scope `user`, a ticket can replace the token. */
-export function authenticate(scope: Claims['scope']) {
-  return createMiddleware<AppContext>(async (c, next) => {
+export function authenticate(scope: Claims['scope']): MiddlewareHandler<AppContext> {
+  return async (c, next) => {
     const ticket = scope === 'user' ? ticketOf(c.req) : undefined;
     const claims =
       ticket === undefined
@@ -107,13 +128,14 @@ export function authenticate(scope: Claims['scope']) {
     }
     if (claims.app) requireOrigin(c.req, claims.app.key);
     const { sub: account, sid: session } = claims;
+    c.set('account', account);
     if (scope !== 'operator') {
       const isRead = scope === 'user' && c.req.method === 'GET';
       await requireLiving(c.env, { account, session, isRead });
     }
     c.set('caller', claims);
     await next();
-  });
+  };
 }
 
 /** The token that a request brings; in the shapes of others also as the user name of Basic authentication. */
@@ -168,7 +190,7 @@ async function verify(env: Env, token: string | undefined): Promise<Claims> {
   const keys = await secretKeys(env.AUTH_SECRET);
   const known = verified.find(token, keys, Date.now());
   if (known) return known;
-  const issuer = issuerOf(token);
+  const issuer = Issued.safeParse(unverified(token, 1)).data?.iss;
   if (issuer === TOKEN_ISSUER) return await verifyOwn(keys, token);
   const key = issuer === undefined ? undefined : await findIssuer(env, issuer);
   if (!key) throw unauthenticated('The token is not valid');
@@ -183,14 +205,8 @@ async function verify(env: Env, token: string | undefined): Promise<Claims> {
   return { sub, scope: 'user', expiresMs, app: { key, can } };
 }
 
-/** Who claims to have signed the token; undefined for what is no JWT. */
-function issuerOf(token: string): string | undefined {
-  try {
-    return decodeJwt(token).iss;
-  } catch {
-    return undefined;
-  }
-}
+/** Who claims to have signed a token. */
+const Issued = z.object({ iss: z.string() });
 
 /** A token that AUTH_SECRET itself has signed. */
 async function verifyOwn(keys: SecretKeys, token: string): Promise<Claims> {

@@ -1,5 +1,5 @@
 /** The limits of tickets, tokens and request rates. */
-import { MINUTE, SECOND } from '../../shared/units.ts';
+import { KIB, MIB, MINUTE, SECOND } from '../../shared/units.ts';
 import { MAX_TOKEN_DAYS } from '../../shared/wire/tokens.ts';
 
 /** Tickets for streams. */
@@ -30,12 +30,36 @@ export const RATE_LIMITS = {
   runsPerMinute: 120,
   /** Requests a minute without a token, from one address: many machines can share one. */
   strangersPerMinute: 120,
+  /** Refused tokens a minute from one network: each client asks once with a token that has just ended. */
+  refusedPerMinute: 300,
   /** Logins a minute that begin from one network: far fewer wait at once than the server keeps (directory/limits.ts). */
   loginsPerMinute: 12,
   /** Tokens a minute that one key makes: a page asks for one every ten minutes. */
   tokensPerMinute: 6_000,
   /** Counters in one isolate's memory: about 10 MB. */
   maxBuckets: 100_000,
+} as const;
+
+/** Heavy work: searches, lists, exports, forks, deletions and large messages, one of an account at a time. */
+export const HEAVY_LIMITS = {
+  /** Requests of one account that wait for their turn: an app has some at once, a script can have any number. */
+  maxWaiting: 50,
+  /** Bytes of a body from which on it is heavy: a quick machine parses and stores it in some milliseconds. */
+  bodyBytes: 128 * KIB,
+  /** How long its turn lasts for each byte: until it is stored, and the model asked. */
+  bodyMsPerByte: 400 / MIB,
+  /** After how long without a piece of the body its turn is given back: a phone sends for many seconds. */
+  slowMs: 50,
+  /** Between two looks of the next one in the line whether its turn has come. Those behind it look at each beat. */
+  pollMs: 10,
+  /** Between two turns of one account, at least and at most: as long as the first one took. Others come meanwhile. */
+  restMs: 20,
+  maxRestMs: 100,
+  /** How often a request shows that it is alive, and after how long without that its client has left. */
+  beatMs: 250,
+  goneMs: SECOND,
+  /** The `Retry-After` where too many wait: as long as some of them take. */
+  retryAfterMs: 2 * SECOND,
 } as const;
 
 /** The limits of checking tokens. */
@@ -56,12 +80,12 @@ export const SESSION_KEEPING = {
   proofKeptMs: 5 * MINUTE,
   /** Proofs of one session within that time: many programs that start at once. */
   maxProofs: 200,
-  /** Conversations whose readers are cut at a time, when a session ends. */
+  /** Conversations whose readers are cut, one after the other, before it is noted how far that is. */
   cutAtOnce: 50,
+  /** Conversations in progress that are cut before all others. */
+  maxCutFirst: 1_000,
   /** Conversations that are deleted at a time: each takes some 25 ms of the one thread of a server of one's own. */
-  deletedAtOnce: 4,
-  /** Between two parts. Without it, a server of one's own answers no one until all parts are done: it has one thread. */
-  pauseMs: 1,
+  deletedAtOnce: 1,
   /** How long an isolate trusts that a sender may go on, for requests that only read. */
   trustedMs: SECOND,
   /** Senders that an isolate remembers as alive: sessions, and accounts whose tokens have none. */

@@ -17,6 +17,8 @@ import type {
   Activity,
   AgentListQuery,
   AnsweredExchange,
+  DoomedPart,
+  Heard,
   KnownBridge,
   Listed,
   ListQuery,
@@ -25,12 +27,14 @@ import type {
   Refused,
   SpentSince,
   Standing,
+  StillAsked,
   StoredPush,
   StoredSession,
   UsageRange,
   WantedState,
 } from '../ports/account.ts';
 import { hasNewAsk, kindOfEnd } from '../push/message.ts';
+import { isDamage } from '../storage/damage.ts';
 import {
   type Act,
   addRecord,
@@ -38,7 +42,7 @@ import {
   readRecords,
   type StoredRecord,
 } from '../storage/records.ts';
-import { firstPositionOf, wasTakenBack } from '../storage/restored.ts';
+import { firstPositionOf, restoredFor, wasTakenBack } from '../storage/restored.ts';
 import { formatCursor } from './cursor.ts';
 import { TICKET_LIMITS } from './limits.ts';
 import { readPushes, savePush } from './push-statements.ts';
@@ -53,10 +57,10 @@ import {
   readSessions,
   useProof,
 } from './session-statements.ts';
-import { nextState, readStanding, saveState } from './standing-statements.ts';
+import { listPart, nextState, readStanding, salvage, saveState } from './standing-statements.ts';
 import { AccountStore } from './statements.ts';
 import { AccountReader } from './stream.ts';
-import { addUsage, readCounted, readSpent, readUsage } from './usage-statements.ts';
+import { addUsage, noteUnlisted, readHeard, readSpent, readUsage } from './usage-statements.ts';
 import { Walk } from './walk.ts';
 
 /** A list that follows the conversations' own objects: the next response or change repairs a lost update. */
@@ -67,19 +71,20 @@ export class Account extends DurableObject<Env> implements AccountPort {
   readonly #pushes: Pushes;
 
   constructor(state: DurableObjectState, env: Env) {
-    super(state, env);
-    this.#store = new AccountStore(state.storage.sql, firstPositionOf(env));
+    super(state, restoredFor(env, state));
+    this.#store = new AccountStore(state.storage.sql, firstPositionOf(this.env));
     this.#stream = new AccountReader(state, env, this.#store);
     this.#walk = new Walk(state, env, this.#store);
     this.#pushes = new Pushes(state, env, this.#store);
   }
 
-  bridgeConnected(bridgeId: string, session?: string): Refused | null {
+  bridgeConnected(bridgeId: string, session?: string, replaces = false): Refused | null {
     const why = this.refusal(session);
     if (why) return why;
     if (this.#store.saveBridge(bridgeId, Date.now())) {
       this.record({ action: 'bridge_added', subject: bridgeId, session });
     }
+    if (replaces) this.record({ action: 'bridge_replaced', subject: bridgeId, session });
     this.#stream.changed(bridgeId);
     return null;
   }
@@ -96,6 +101,12 @@ export class Account extends DurableObject<Env> implements AccountPort {
 
   bridges(): KnownBridge[] {
     return this.#store.readBridges();
+  }
+
+  making(conversationId: string): Refused | null {
+    const why = this.refusal(undefined);
+    if (!why) noteUnlisted(this.#store.written, conversationId, Date.now());
+    return why;
   }
 
   begin(conversation: Listed): void {
@@ -138,18 +149,22 @@ export class Account extends DurableObject<Env> implements AccountPort {
     return this.#store.readWaiting();
   }
 
-  list(query: ListQuery): string {
-    const read = this.#store.readConversations({ ...query, limit: query.limit + 1 });
-    return JSON.stringify(pageOf(read, query) satisfies ConversationList);
+  async list(query: ListQuery, stillAsked: StillAsked): Promise<string> {
+    const asked = { ...query, limit: query.limit + 1 };
+    const found = await this.#store.findConversations(asked, stillAsked);
+    return JSON.stringify(pageOf(found, query) satisfies ConversationList);
   }
 
-  agents(query: AgentListQuery): AgentList {
-    return pageOf(this.#store.readAgents({ ...query, limit: query.limit + 1 }), query);
+  async agents(query: AgentListQuery, stillAsked: StillAsked): Promise<AgentList> {
+    return pageOf(
+      await this.#store.findAgents({ ...query, limit: query.limit + 1 }, stillAsked),
+      query,
+    );
   }
 
-  counted(conversationId: string): number | null {
+  heard(conversationId: string): Heard {
     const { stored } = this.#store;
-    return stored ? readCounted(stored, conversationId) : 0;
+    return stored ? readHeard(stored, conversationId) : { isListed: false, through: 0 };
   }
 
   count(conversationId: string, spent: SpentSince): void {
@@ -257,6 +272,25 @@ export class Account extends DurableObject<Env> implements AccountPort {
     await storage.setAlarm(Date.now());
   }
 
+  async wipe(): Promise<void> {
+    const { storage, id } = this.ctx;
+    const parts = salvage(storage.sql);
+    const erased = storage.deleteAll();
+    this.#store.makeAgain(); // Without an await, so that nothing comes between the two.
+    saveState(storage.sql, 'deleting', Date.now());
+    this.record({ action: 'account_deleted', subject: id.name ?? '' });
+    for (const part of parts) listPart(storage.sql, part, Date.now());
+    this.#stream.endSession(null);
+    await Promise.all([erased, storage.setAlarm(Date.now())]);
+  }
+
+  left(part: DoomedPart): boolean {
+    if (this.refusal(undefined) !== 'ACCOUNT_DELETED') return false;
+    listPart(this.#store.written, part, Date.now());
+    void this.ctx.storage.setAlarm(Date.now());
+    return true;
+  }
+
   conversationsAfter(id: string): string[] {
     const { stored } = this.#store;
     return stored ? conversationsAfter(stored, id) : [];
@@ -289,7 +323,14 @@ export class Account extends DurableObject<Env> implements AccountPort {
   }
 
   override async alarm(): Promise<void> {
-    await this.#walk.run();
+    try {
+      await this.#walk.run();
+    } catch (error) {
+      // One that is being deleted needs nothing of its file. Of another object's file its caller decides.
+      const isOwn = isDamage(error) && Object(error).remote !== true;
+      if (!isOwn || this.refusal(undefined) !== 'ACCOUNT_DELETED') throw error;
+      await this.wipe();
+    }
   }
 
   /** Opens a follower's socket. The Worker has checked whose account this is. */

@@ -1,12 +1,12 @@
 /** Limits the rate of one account's requests, and of its runs, which cost most. */
-import type { Context } from 'hono';
-import { createMiddleware } from 'hono/factory';
+import type { Context, MiddlewareHandler } from 'hono';
 import { dayOf } from '../../shared/api/usage.ts';
 import { DrawbridgeError } from '../../shared/errors.ts';
 import { DAY, SECOND } from '../../shared/units.ts';
 import { logEvent } from '../health/log.ts';
 import { metrics } from '../health/metrics.ts';
 import { accountOf, directoryOf } from '../objects.ts';
+import { networkOf } from '../people/network.ts';
 import type { StoredKey } from '../ports/directory.ts';
 import { reach } from '../reach.ts';
 import type { AppContext } from './caller.ts';
@@ -16,13 +16,13 @@ import { TokenBuckets } from './token-bucket.ts';
 const buckets = new TokenBuckets();
 
 /** Runs after `authenticate`. Refuses with RATE_LIMITED, and `Retry-After` in whole seconds (RFC 9110, 10.2.3). */
-export const limitRate = createMiddleware<AppContext>(async (c, next) => {
+export const limitRate: MiddlewareHandler<AppContext> = async (c, next) => {
   const { sub, app } = c.var.caller;
   const setting = c.env.RATE_LIMIT_REQUESTS_PER_MINUTE;
   const standard = numberIn(setting, RATE_LIMITS.requestsPerMinute);
   take(c, 'requests', sub, app?.key.terms.requestsPerMinute ?? standard);
   await next();
-});
+};
 
 /** Counts a request that begins a run, within the app's terms too. @throws RATE_LIMITED, QUOTA_EXCEEDED */
 export async function countRun(c: Context<AppContext>): Promise<void> {
@@ -51,12 +51,17 @@ export function limitKey(c: Context<AppContext>, { id }: StoredKey): void {
 
 /** Counts a request without a token by its network, or by its `secret` where that is unknown. @throws RATE_LIMITED */
 export function limitStranger(c: Context<AppContext>, secret: string): void {
-  takeFor(c, networkOf(c) ?? secret, RATE_LIMITS.strangersPerMinute);
+  takeFor(c, networkOf(addressOf(c)) ?? secret, RATE_LIMITS.strangersPerMinute);
+}
+
+/** Counts a refusal for want of a valid token. Valid tokens are never counted here. @throws RATE_LIMITED */
+export function limitRefused(c: Context<AppContext>): void {
+  takeFor(c, `refused ${networkOf(addressOf(c)) ?? ''}`, RATE_LIMITS.refusedPerMinute);
 }
 
 /** Counts the beginning of a login, which a stranger can make, too. @throws {DrawbridgeError} RATE_LIMITED */
 export function limitLogin(c: Context<AppContext>): void {
-  const network = networkOf(c);
+  const network = networkOf(addressOf(c));
   const { loginsPerMinute, strangersPerMinute } = RATE_LIMITS;
   takeFor(
     c,
@@ -70,17 +75,35 @@ function takeFor(c: Context<AppContext>, stranger: string, perMinute: number): v
   take(c, 'requests', `stranger ${stranger}`, perMinute, 'stranger');
 }
 
-/** The address of the client; of IPv6 the 64 bits of its network, because a machine has all the others. */
-function networkOf(c: Context<AppContext>): string | undefined {
-  const [head = '', ...rest] = addressOf(c)?.split('::') ?? [];
-  if (!head.includes(':') && rest.length === 0) return head || undefined;
-  return [...head.split(':'), '0', '0', '0'].slice(0, 4).join(':');
+/**
+ * The network address of the client. workerd itself says who is at the other end of the connection (`clientIp`); behind
+ * a trusted proxy this is the proxy, which has added the client to the end of X-Forwarded-For. Cloudflare says it in a
+ * header, which anyone can write elsewhere. Undefined for this machine itself: it may stand for any client of a proxy.
+ */
+export function addressOf({ env, req }: Context<AppContext>): string | undefined {
+  const { cf } = req.raw;
+  const { clientIp }: { clientIp?: unknown } = Object(cf);
+  if (typeof clientIp !== 'string')
+    return cf ? plainAddress(req.header('cf-connecting-ip')) : undefined;
+  const forwarded = env.TRUST_PROXY ? req.header('x-forwarded-for')?.split(',').at(-1) : undefined;
+  const address = plainAddress(forwarded) ?? plainAddress(clientIp);
+  return address === undefined || LOOPBACK.test(address) ? undefined : address;
 }
 
-/** The network address of the client. Undefined on other servers than Cloudflare's, where anyone can write the header. */
-export function addressOf({ req }: Context<AppContext>): string | undefined {
-  if (!('cf' in req.raw) || !req.raw.cf) return undefined;
-  return req.header('cf-connecting-ip')?.slice(0, MAX_ADDRESS_CHARS);
+const LOOPBACK = /^(?:127\.|::1$)/;
+
+/** Without brackets, port and zone, and IPv4 in its own form. Undefined for what is no address. */
+function plainAddress(text = ''): string | undefined {
+  const bare = text
+    .trim()
+    .toLowerCase()
+    .replace(/^\[(.*)\](?::\d+)?$/, '$1')
+    .replace(/^([\d.]+):\d+$/, '$1')
+    .replace(/%.*$/, '')
+    .replace(/^::ffff:(?=[\d.]+$)/, '');
+  return bare.length <= MAX_ADDRESS_CHARS && /^(?:[\d.]+|[\da-f:.]*:[\da-f:.]*)$/.test(bare)
+    ? bare
+    : undefined;
 }
 
 /** An IPv6 address. */
@@ -100,10 +123,10 @@ function take(
   logged = whose,
 ): void {
   if (perMinute === 0) return;
-  const { waitMs } = buckets.take(`${kind} ${whose}`, perMinute, Date.now());
+  const { waitMs, isNews } = buckets.take(`${kind} ${whose}`, perMinute, Date.now());
   if (waitMs === 0) return;
   metrics.rateLimited.add({ kind });
-  logEvent('rate_limited', { trace, account: caller?.sub ?? logged, code: kind });
+  if (isNews) logEvent('rate_limited', { trace, account: caller?.sub ?? logged, code: kind });
   const retryAfterSeconds = Math.ceil(waitMs / 1000);
   throw new DrawbridgeError(
     'RATE_LIMITED',

@@ -9,7 +9,7 @@ import { SESSION_KEEPING } from './limits.ts';
 /**
  * An ended session stays for as long as its invitation could be used again: its row says that it may not come back.
  * `proofs` are those that count for nothing any more, with the time of each. `ending` has the sessions whose readers and
- * bridges are being cut off: `after` is the last conversation that is done.
+ * bridges are being cut off: `after` is the last conversation that is done, {@link BEGUN} when those in progress are.
  */
 export const SESSION_TABLES = `
   create table sessions (
@@ -116,15 +116,26 @@ export interface EndingSession {
   /** Null for all connections. */
   readonly session: string | null;
   readonly conversations: readonly string[];
+  /** What `after` is when these are done; null when all are. */
+  readonly after: string | null;
 }
 
-/** Undefined if nothing is to be cut. Without conversations, those are done. */
+/** Lies before all ids of conversations. */
+const BEGUN = '!';
+
+/** Undefined if nothing is to be cut. The conversations in progress come first, and again with the others. */
 export function nextEnding(sql: SqlStorage): EndingSession | undefined {
   const query = 'select session, after from ending limit 1';
   const row = firstRow<{ session: string; after: string }>(sql, query);
   if (!row) return undefined;
   const session = row.session === EVERYONE ? null : row.session;
-  return { session, conversations: conversationsAfter(sql, row.after) };
+  if (row.after === '') {
+    const running = 'select id from conversations where running = 1 limit ?';
+    const ids = sql.exec<{ id: string }>(running, SESSION_KEEPING.maxCutFirst).toArray();
+    return { session, conversations: ids.map(({ id }) => id), after: BEGUN };
+  }
+  const conversations = conversationsAfter(sql, row.after);
+  return { session, conversations, after: conversations.at(-1) ?? null };
 }
 
 /** Ids of conversations, in the order of the ids: those after this one, as many as are cut at a time. */
@@ -138,11 +149,10 @@ export function conversationsAfter(sql: SqlStorage, id: string): string[] {
 }
 
 /** Notes that this part is done. */
-export function noteCut(sql: SqlStorage, { session, conversations }: EndingSession): void {
-  const last = conversations.at(-1);
+export function noteCut(sql: SqlStorage, { session, after }: EndingSession): void {
   const named = session ?? EVERYONE;
-  if (last === undefined) sql.exec('delete from ending where session = ?', named);
-  else sql.exec('update ending set after = ? where session = ?', last, named);
+  if (after === null) sql.exec('delete from ending where session = ?', named);
+  else sql.exec('update ending set after = ? where session = ?', after, named);
 }
 
 function parseRow({ id, name, kind, key, made, seen }: SessionRow): StoredSession {

@@ -1,6 +1,6 @@
 /** The table of an account's standing, and its statements: whether it may go on, and what its deletion has done. */
 import { type AccountStanding, AccountState } from '../../shared/api/accounts.ts';
-import type { Standing, WantedState } from '../ports/account.ts';
+import type { DoomedPart, Standing, WantedState } from '../ports/account.ts';
 import { firstRow, insertRow } from '../storage/statements.ts';
 import { SESSION_KEEPING } from './limits.ts';
 
@@ -77,23 +77,47 @@ export function saveDeleted(
   insertRow(sql, 'standing', { id: 1, state: 'deleted', since: nowMs, ...deleted });
 }
 
-/** A conversation or a bridge that is to be deleted. */
-export interface DoomedPart {
-  readonly type: 'conversation' | 'bridge';
-  readonly id: string;
-}
-
 /** The next parts. Also of conversations that are not listed, as far as their usage was counted of late. */
 export function nextParts(sql: SqlStorage): DoomedPart[] {
   const rows = sql.exec<{ type: string; id: string }>(
     `select 'bridge' as type, id from bridges
-     union all select 'conversation', id from (select id from conversations union select id from unlisted)
+     union all select 'conversation', id from conversations
+     union all select 'conversation', id from unlisted where id not in (select id from conversations)
      limit ?`,
     SESSION_KEEPING.deletedAtOnce,
   );
   return rows.toArray().map(({ type, id }) => {
     return { type: type === 'bridge' ? 'bridge' : 'conversation', id };
   });
+}
+
+/** What can still be read of the lists of an account whose file is damaged. */
+export function salvage(sql: SqlStorage): DoomedPart[] {
+  const lists = [
+    ['bridge', 'bridges'],
+    ['conversation', 'conversations'],
+    ['conversation', 'unlisted'],
+  ] as const;
+  const parts: DoomedPart[] = [];
+  for (const [type, table] of lists) {
+    try {
+      for (const { id } of sql.exec(`select id from ${table}`))
+        parts.push({ type, id: String(id) });
+    } catch {
+      // The rest of this list is lost.
+    }
+  }
+  return parts;
+}
+
+/** Lists a part that is to be deleted, unless it is listed. */
+export function listPart(sql: SqlStorage, { type, id }: DoomedPart, nowMs: number): void {
+  const isBridge = type === 'bridge';
+  const texts = { title: '', search_title: '', search: '' };
+  const row = isBridge
+    ? { id, connected_at: nowMs }
+    : { id, archived: 0, created: nowMs, updated: nowMs, ...texts };
+  insertRow(sql, `${type}s`, row, 'on conflict (id) do nothing');
 }
 
 /** Removes the part. Returns whether it was listed. */

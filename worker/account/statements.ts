@@ -14,9 +14,11 @@ import type {
   ListQuery,
   PrivateListing,
   SpentSince,
+  StillAsked,
 } from '../ports/account.ts';
+import { Pace } from '../storage/pace.ts';
 import { RECORD_TABLE } from '../storage/records.ts';
-import { insertRow } from '../storage/statements.ts';
+import { firstRow, insertRow } from '../storage/statements.ts';
 import { Tables } from '../storage/tables.ts';
 import { CHANGE_TABLE, Changes } from './changes.ts';
 import { TICKET_LIMITS } from './limits.ts';
@@ -24,7 +26,7 @@ import { PUSH_COLUMN } from './push-statements.ts';
 import { folded } from './search.ts';
 import { SESSION_TABLES } from './session-statements.ts';
 import { readState, STANDING_TABLE } from './standing-statements.ts';
-import { addSpent, readCounted, saveCounted, USAGE_TABLES } from './usage-statements.ts';
+import { addSpent, readHeard, saveCounted, USAGE_TABLES } from './usage-statements.ts';
 
 /** As in worker/storage/migrations.ts. `conversations.search` is the last column, so that a list does not load it. */
 export const MIGRATIONS = [
@@ -151,7 +153,7 @@ export class AccountStore extends Tables {
   saveAnswered(listed: Listed, text: string, spent: SpentSince | null): boolean {
     const { written } = this;
     const isNew = spent !== null && addSpent(written, listed.id, spent);
-    const through = isNew ? spent.through : readCounted(written, listed.id);
+    const through = isNew ? spent.through : undefined;
     const found = `substr(search || char(10) || excluded.search, -${ACCOUNT_LIMITS.maxSearchChars})`;
     const moved = 'updated = max(updated, excluded.updated)';
     const counted = 'counted = excluded.counted';
@@ -168,8 +170,10 @@ export class AccountStore extends Tables {
     return isNew;
   }
 
-  #insert(listed: Listed, text: string, onConflict: string, counted: number | null = 0): boolean {
+  #insert(listed: Listed, text: string, onConflict: string, through?: number): boolean {
     const { id, title, createdMs: created, updatedMs: updated } = listed;
+    const { written } = this;
+    const counted = through ?? readHeard(written, id).through;
     const row = {
       id,
       title,
@@ -186,14 +190,16 @@ export class AccountStore extends Tables {
       subagents: listed.hasSubagents ? 1 : 0,
     };
     const otherwise = `on conflict (id) do ${onConflict}`;
-    return insertRow(this.written, 'conversations', row, otherwise).rowsWritten > 0;
+    return insertRow(written, 'conversations', row, otherwise).rowsWritten > 0;
   }
 
   /** Returns whether it was listed. */
   deleteConversation(id: string): boolean {
     const { stored } = this;
     if (!stored) return false;
-    stored.exec('delete from waiting where id = ?', id);
+    for (const table of ['waiting', 'unlisted']) {
+      stored.exec(`delete from ${table} where id = ?`, id);
+    }
     return stored.exec('delete from conversations where id = ?', id).rowsWritten > 0;
   }
 
@@ -241,44 +247,67 @@ export class AccountStore extends Tables {
   }
 
   /** The conversation that was answered last comes first. Reads each row once, for any number of words. */
-  readConversations({ limit, after, words, archived, bridgeId }: ListQuery): ConversationInfo[] {
-    const { stored } = this;
-    if (!stored) return [];
-    const rows = stored.exec(
-      `${LISTED}
-       where archived = ?1 and (updated < ?2 or (updated = ?2 and id > ?3))
-         and not exists (
-           select 1 from json_each(?4) where instr(search_title, value) = 0 and instr(search, value) = 0
-         )
-         and (?6 is null or bridge is null or bridge = ?6)
-       order by updated desc, id limit ?5`,
+  async findConversations(query: ListQuery, stillAsked: StillAsked): Promise<ConversationInfo[]> {
+    const { words, archived, bridgeId } = query;
+    return await this.#find(
+      query,
+      stillAsked,
+      `archived = ?6
+       and not exists (
+         select 1 from json_each(?7) where instr(search_title, value) = 0 and instr(search, value) = 0
+       )
+       and (?8 is null or bridge is null or bridge = ?8)`,
       archived ? 1 : 0,
-      after?.updatedMs ?? Number.MAX_SAFE_INTEGER,
-      after?.id ?? '',
       JSON.stringify(words),
-      limit,
       bridgeId ?? null,
     );
-    return Array.from(rows.raw<ListedColumns>(), parseListed);
   }
 
   /** The agent that answered last comes first. */
-  readAgents({ limit, after, status }: AgentListQuery): AgentInfo[] {
-    const { stored } = this;
-    if (!stored) return [];
-    const rows = stored.exec(
-      `${LISTED}
-       where agent is not null and iif(?1 is null, agent <> 'archived', ?1 in (agent, 'any'))
-         and (updated < ?2 or (updated = ?2 and id > ?3))
-       order by updated desc, id limit ?4`,
-      status ?? null,
-      after?.updatedMs ?? Number.MAX_SAFE_INTEGER,
-      after?.id ?? '',
-      limit,
-    );
-    return Array.from(rows.raw<ListedColumns>(), (row) => {
-      const { id, title, created, updated, agent } = parseListed(row);
+  async findAgents(query: AgentListQuery, stillAsked: StillAsked): Promise<AgentInfo[]> {
+    const which =
+      "agent is not null and iif(?6 is null, agent <> 'archived', ?6 in (agent, 'any'))";
+    const found = await this.#find(query, stillAsked, which, query.status ?? null);
+    return found.map(({ id, title, created, updated, agent }) => {
       return { id, title, created, updated, status: AgentStatus.parse(agent) };
+    });
+  }
+
+  /**
+   * Reads all rows in parts, in the order of their ids. What is answered meanwhile has the place that it had when it was
+   * read, so that no page has it twice or not at all. Finds nothing where the client has left.
+   */
+  async #find(
+    { limit, after }: Pick<ListQuery, 'limit' | 'after'>,
+    stillAsked: StillAsked,
+    which: string,
+    ...bindings: SqlStorageValue[]
+  ): Promise<ConversationInfo[]> {
+    const pace = new Pace();
+    let places: (readonly [updated: number, id: string])[] = [];
+    const { updatedMs = Number.MAX_SAFE_INTEGER, id: afterId = '' } = after ?? {};
+    for (let from: string | undefined = ''; from !== undefined; ) {
+      const { stored } = this;
+      if (!stored) return [];
+      const next = 'select id from conversations where id > ? order by id limit 1 offset ?';
+      const end: string | undefined = firstRow<{ id: string }>(stored, next, from, pace.rows)?.id;
+      const rows = stored.exec(
+        `select updated, id from conversations
+         where id > ?1 and id <= ?2 and (updated < ?3 or (updated = ?3 and id > ?4)) and ${which}
+         order by updated desc, id limit ?5`,
+        ...[from, end ?? LAST_ID, updatedMs, afterId, limit, ...bindings],
+      );
+      places = [...places, ...rows.raw<[number, string]>()];
+      places = places.sort(([one, a], [other, b]) => other - one || (a < b ? -1 : 1));
+      places = places.slice(0, limit);
+      from = end;
+      if (from === undefined) break;
+      await pace.rest();
+      if (!(await isStillAsked(stillAsked))) return [];
+    }
+    return places.flatMap(([updated, id]) => {
+      const info = this.readConversation(id);
+      return info ? { ...info, updated: new Date(updated).toISOString() } : [];
     });
   }
 
@@ -314,6 +343,14 @@ export class AccountStore extends Tables {
   }
 }
 
+async function isStillAsked(stillAsked: StillAsked): Promise<boolean> {
+  try {
+    return await stillAsked();
+  } catch {
+    return false;
+  }
+}
+
 /** Keeps the place of a conversation that waits already. Returns the rows written. */
 function mark(sql: SqlStorage, id: string, { approvals, questions, asks }: Activity): number {
   const values = [id, approvals, questions, asks];
@@ -328,6 +365,9 @@ function mark(sql: SqlStorage, id: string, { approvals, questions, asks }: Activ
   );
   return updated.rowsWritten + inserted.rowsWritten;
 }
+
+/** Behind the ids of all conversations. */
+const LAST_ID = '~';
 
 const LISTED = `
   select id, title, archived, created, updated, agent, bridge, running, subagents,

@@ -1,30 +1,32 @@
 /** The tables of an account's usage, and all their statements. */
 import { addEntries, UsageEntry, type UsageList } from '../../shared/api/usage.ts';
-import type { SpentSince, UsageRange } from '../ports/account.ts';
+import type { Heard, SpentSince, UsageRange } from '../ports/account.ts';
 import { firstRow, insertRow } from '../storage/statements.ts';
 import { UNLISTED_LIMITS } from './limits.ts';
 
-/** `usage` has a row for each day and model. `unlisted` says what is counted of conversations that are not listed. */
+/**
+ * `usage` has a row for each day and model. `unlisted` has the conversations that are not listed: what is counted of
+ * them, and copies that are being made.
+ */
 export const USAGE_TABLES = `
   create table usage (day text not null, model text not null, body text not null, primary key (day, model)) without rowid;
   create table unlisted (id text primary key, counted integer not null, at integer not null) without rowid;
   alter table conversations add column counted integer;`;
 
-/** The run through which a conversation is counted; null for a conversation that was listed before usage was counted. */
-export function readCounted(sql: SqlStorage, id: string): number | null {
-  const row = firstRow<{ counted: number | null }>(
+export function readHeard(sql: SqlStorage, id: string): Heard {
+  const row = firstRow<{ listed: number; counted: number | null }>(
     sql,
-    `select counted from conversations where id = ?1
-     union all select counted from unlisted where id = ?1`,
+    `select 1 as listed, counted from conversations where id = ?1
+     union all select 0, counted from unlisted where id = ?1 order by listed desc`,
     id,
   );
-  return row ? row.counted : 0;
+  return { isListed: row?.listed === 1, through: row ? row.counted : 0 };
 }
 
 /** Adds what a conversation has spent, once. Returns whether it counts. The caller stores `through` in that step. */
 export function addSpent(sql: SqlStorage, id: string, { after, entries }: SpentSince): boolean {
-  const counted = readCounted(sql, id);
-  if (counted !== null && counted !== after) return false;
+  const { through } = readHeard(sql, id);
+  if (through !== null && through !== after) return false;
   for (const entry of entries) addUsage(sql, entry);
   return true;
 }
@@ -42,9 +44,24 @@ export function addUsage(sql: SqlStorage, entry: UsageEntry): void {
 export function saveCounted(sql: SqlStorage, id: string, through: number, nowMs: number): void {
   const list = 'update conversations set counted = ? where id = ?';
   if (sql.exec(list, through, id).rowsWritten > 0) return;
-  sql.exec('delete from unlisted where at < ?', nowMs - UNLISTED_LIMITS.keptMs);
   const replace = 'on conflict (id) do update set counted = excluded.counted, at = excluded.at';
-  insertRow(sql, 'unlisted', { id, counted: through, at: nowMs }, replace);
+  insertUnlisted(sql, id, through, nowMs, replace);
+}
+
+/** Notes a conversation of which nothing is stored or listed yet. */
+export function noteUnlisted(sql: SqlStorage, id: string, nowMs: number): void {
+  insertUnlisted(sql, id, 0, nowMs, 'on conflict (id) do update set at = excluded.at');
+}
+
+function insertUnlisted(
+  sql: SqlStorage,
+  id: string,
+  counted: number,
+  at: number,
+  otherwise: string,
+): void {
+  sql.exec('delete from unlisted where at < ?', at - UNLISTED_LIMITS.keptMs);
+  insertRow(sql, 'unlisted', { id, counted, at }, otherwise);
 }
 
 /** A page of the range. The page after it begins behind its last entry. */

@@ -3,12 +3,13 @@ import type { Env } from '../env.ts';
 import { logEvent } from '../health/log.ts';
 import { conversationOf, directoryOf, tunnelOf } from '../objects.ts';
 import type { Outcome } from '../outcome.ts';
+import type { DoomedPart } from '../ports/account.ts';
 import { reach } from '../reach.ts';
+import { Pace } from '../storage/pace.ts';
 import { SESSION_KEEPING } from './limits.ts';
 import { type EndingSession, nextEnding, noteCut } from './session-statements.ts';
 import {
   countPart,
-  type DoomedPart,
   forgetPart,
   nextParts,
   readStanding,
@@ -34,15 +35,17 @@ export class Walk {
   async run(): Promise<void> {
     const { stored } = this.#store;
     if (!stored) return;
+    const pace = new Pace();
     for (let next = nextEnding(stored); next; next = nextEnding(stored)) {
-      const cuts = await Promise.allSettled(this.#cutsOf(next));
+      const cuts: PromiseSettledResult<void>[] = [];
+      for (const cut of this.#cutsOf(next)) {
+        cuts.push(...(await Promise.allSettled([cut()])));
+        await pace.rest();
+      }
       if (this.#mustWait(cuts)) return await this.#wakeIn(SESSION_KEEPING.retryMs);
       noteCut(stored, next);
-      await scheduler.wait(SESSION_KEEPING.pauseMs);
     }
-    while (this.#isDeleted && (await this.#deleteNext())) {
-      await scheduler.wait(SESSION_KEEPING.pauseMs);
-    }
+    while (this.#isDeleted && (await this.#deleteNext())) await pace.rest();
   }
 
   get #isDeleted(): boolean {
@@ -53,16 +56,18 @@ export class Walk {
     return this.#state.id.name ?? '';
   }
 
-  #cutsOf({ session, conversations }: EndingSession): Promise<void>[] {
+  #cutsOf({ session, conversations }: EndingSession): (() => Promise<void>)[] {
     const account = this.#account;
     const gone = this.#isDeleted ? 'ACCOUNT_DELETED' : 'ACCOUNT_SUSPENDED';
     const why = session === null ? gone : 'SESSION_ENDED';
     const bridges = this.#store.readBridges();
     return [
-      ...bridges.map(({ id }) => tunnelOf(this.#env, id).endSession(account, session, why)),
-      ...conversations.map((conversationId) => {
+      ...bridges.map(({ id }) => async () => {
+        await tunnelOf(this.#env, id).endSession(account, session, why);
+      }),
+      ...conversations.map((conversationId) => async () => {
         const conversation = conversationOf(this.#env, { conversationId });
-        return session === null ? conversation.halt() : conversation.endSession(session);
+        await (session === null ? conversation.halt() : conversation.endSession(session));
       }),
     ];
   }

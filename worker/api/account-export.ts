@@ -1,5 +1,5 @@
 /** All that an account has, as lines of JSON. */
-import type { AccountExportLine, AccountStanding } from '../../shared/api/accounts.ts';
+import type { AccountExportLine, AccountState } from '../../shared/api/accounts.ts';
 import type { UsageEntry } from '../../shared/api/usage.ts';
 import { toWireError, WireError } from '../../shared/errors.ts';
 import { RECORD_LIMITS, USAGE_LIMITS } from '../../shared/limits.ts';
@@ -16,14 +16,19 @@ import { viewsFrom } from './export.ts';
 import { shownPasskey } from './passkeys.ts';
 import { shownRecord } from './records.ts';
 
+interface ExportedAccount {
+  readonly account: string;
+  readonly state: AccountState;
+}
+
 /** Reads a page when the pages before it are taken, so that it never holds more than one chapter of a conversation. */
-export async function* accountLines(env: Env, standing: AccountStanding): AsyncGenerator<string> {
-  for await (const line of partsOf(env, standing)) yield `${JSON.stringify(line)}\n`;
+export async function* accountLines(env: Env, exported: ExportedAccount): AsyncGenerator<string> {
+  for await (const line of partsOf(env, exported)) yield `${JSON.stringify(line)}\n`;
 }
 
 async function* partsOf(
   env: Env,
-  { account, state }: AccountStanding,
+  { account, state }: ExportedAccount,
 ): AsyncGenerator<AccountExportLine> {
   const object = () => accountOf(env, account);
   const exported = new Date().toISOString();

@@ -7,9 +7,12 @@ import {
   AccountStanding,
 } from '../../shared/api/accounts.ts';
 import type { RecordAction } from '../../shared/api/records.ts';
+import { DrawbridgeError } from '../../shared/errors.ts';
 import type { AppContext } from '../account/caller.ts';
+import { inTurns } from '../account/heavy-work.ts';
 import { parseBody, parseId } from '../desk/parse.ts';
 import { type Endpoint, jsonAnswer } from '../endpoint.ts';
+import { noteDamage } from '../health/damage.ts';
 import { accountOf, directoryOf } from '../objects.ts';
 import { type Outcome, unwrap } from '../outcome.ts';
 import { refused } from '../people/refused.ts';
@@ -17,6 +20,7 @@ import type { Standing, WantedState } from '../ports/account.ts';
 import { reach } from '../reach.ts';
 import { accountLines } from './account-export.ts';
 import { fileOf } from './export.ts';
+import { record } from './records.ts';
 
 const PATH = '/api/v1/accounts/{account}';
 const COMMON = {
@@ -39,7 +43,8 @@ export const ACCOUNTS: readonly Endpoint[] = [
     answers: STANDING,
     handle: async (c) => {
       const account = accountIn(c);
-      return c.json(shown(account, await standingOf(c, account)));
+      const standing = await unlessDamaged(c, standingOf(c, account));
+      return c.json(shown(account, standing ?? DAMAGED));
     },
   },
   {
@@ -68,11 +73,18 @@ export const ACCOUNTS: readonly Endpoint[] = [
     path: PATH,
     summary: 'Delete an account with all that it has',
     description:
-      'What it sends is refused with `ACCOUNT_DELETED` at once. Its conversations with their webhooks, its bridges’ connections, sessions, passkeys, invitations, usage and records are deleted in the background, also across a crash: `GET` shows how far that is. A second request changes nothing.',
+      'What it sends is refused with `ACCOUNT_DELETED` at once. Its conversations with their webhooks, its bridges’ connections, sessions, passkeys, invitations, usage and records are deleted in the background, also across a crash: `GET` shows how far that is. A second request changes nothing. An account whose own database is damaged is deleted too, where it can be opened at all: otherwise it answers `DAMAGED`, and `drawbridge check --state DIR --erase` does it on a stopped server.',
     answers: STANDING,
     handle: async (c) => {
       const account = accountIn(c);
-      return c.json(shown(account, await changeState(c, account, 'deleted')));
+      const standing = await unlessDamaged(c, changeState(c, account, 'deleted'));
+      if (standing) return c.json(shown(account, standing));
+      const wiped = reach(async () => {
+        await accountOf(c.env, account).wipe();
+        return true;
+      });
+      if (!(await unlessDamaged(c, wiped))) throw new DrawbridgeError('DAMAGED', UNWIPED);
+      return c.json(shown(account, await standingOf(c, account)));
     },
   },
   {
@@ -95,10 +107,9 @@ export const ACCOUNTS: readonly Endpoint[] = [
       const account = accountIn(c);
       const standing = await standingOf(c, account);
       if (standing.state === 'deleted') throw refused('ACCOUNT_DELETED');
-      const act = { action: 'account_exported', subject: account } as const;
-      await reach<void>(() => accountOf(c.env, account).record(act));
-      await note(c, act.action, account);
-      return fileOf(accountLines(c.env, shown(account, standing)), {
+      await record(c, account, { action: 'account_exported', subject: account });
+      await note(c, 'account_exported', account);
+      return fileOf(inTurns(account, accountLines(c.env, { account, state: standing.state })), {
         'content-type': 'application/x-ndjson',
         'content-disposition': 'attachment; filename="account.ndjson"',
       });
@@ -107,11 +118,26 @@ export const ACCOUNTS: readonly Endpoint[] = [
 ];
 
 function accountIn(c: Context<AppContext>): string {
-  return parseId(AccountName, c.req.param('account'), 'account');
+  const account = parseId(AccountName, c.req.param('account'), 'account');
+  c.set('account', account);
+  return account;
 }
 
 async function standingOf({ env }: Context<AppContext>, account: string): Promise<Standing> {
   return unwrap(await reach<Outcome<Standing>>(() => accountOf(env, account).standing()));
+}
+
+/** Null for an account whose file cannot be read. */
+async function unlessDamaged<Result>(
+  { env, var: { account, trace, operation } }: Context<AppContext>,
+  work: Promise<Result>,
+): Promise<Result | null> {
+  return await work.catch((error: unknown) => {
+    if (!(error instanceof DrawbridgeError && error.code === 'DAMAGED')) throw error;
+    const object = String(accountOf(env, account).id);
+    noteDamage({ trace, operation, account, object, error: error.cause });
+    return null;
+  });
 }
 
 async function changeState(
@@ -132,7 +158,23 @@ async function note(
   await reach<void>(() => directoryOf(env).record({ action, subject }));
 }
 
-function shown(account: string, { sinceMs, ...standing }: Standing): AccountStanding {
+const UNWIPED =
+  'The database of this account is so damaged that a running server cannot even empty it. Stop the server, and remove the account with `drawbridge check --state DIR --erase ACCOUNT`.';
+
+const NOTHING = { conversations: 0, bridges: 0, sessions: 0 };
+
+/** All that is known of an account whose file cannot be read. */
+const DAMAGED = {
+  state: 'damaged',
+  sinceMs: null,
+  has: NOTHING,
+  deleted: { ...NOTHING, failed: 0 },
+} as const;
+
+function shown(
+  account: string,
+  { sinceMs, ...standing }: Standing | typeof DAMAGED,
+): AccountStanding {
   const since = sinceMs === null ? null : new Date(sinceMs).toISOString();
   return { account, since, ...standing };
 }

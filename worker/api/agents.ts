@@ -9,6 +9,7 @@ import {
   WebhookDeliveries,
 } from '../../shared/api/agents.ts';
 import { AgentStatus } from '../../shared/api/conversations.ts';
+import { stillAskedBy } from '../account/caller.ts';
 import { parseCursor } from '../account/cursor.ts';
 import {
   archiveAgent,
@@ -76,13 +77,15 @@ export const AGENT_ENDPOINTS: readonly Endpoint[] = [
     path: AGENTS,
     summary: 'List agents',
     description: 'The agent that answered last comes first.',
+    isHeavy: true,
     query: LIST_QUERY,
     answers: [jsonAnswer(200, 'A page of the list.', AgentList)],
     errors: ['INVALID_CURSOR'],
     handle: async (c) => {
       const { limit, cursor, status } = parse(AgentsQuery, c.req.query());
       const after = cursor === undefined ? null : parseCursor(cursor);
-      const list = () => accountOf(c.env, c.var.caller.sub).agents({ limit, after, status });
+      const list = () =>
+        accountOf(c.env, c.var.caller.sub).agents({ limit, after, status }, stillAskedBy(c));
       return c.json(await reach<AgentList>(list));
     },
   },
@@ -141,6 +144,7 @@ export const AGENT_ENDPOINTS: readonly Endpoint[] = [
   {
     ...COMMON,
     id: 'deleteAgent',
+    isHeavy: true,
     method: 'delete',
     path: `${AGENTS}/{id}`,
     summary: 'Delete an agent with its conversation',

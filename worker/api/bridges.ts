@@ -1,7 +1,12 @@
 /** `bridges`: lists the caller's bridges, and connects one. */
 
 import type { Context } from 'hono';
-import { BridgeDetails, type BridgeInfo, BridgeList } from '../../shared/api/listings.ts';
+import {
+  BridgeDetails,
+  type BridgeInfo,
+  BridgeList,
+  BridgeMove,
+} from '../../shared/api/listings.ts';
 import { DrawbridgeError } from '../../shared/errors.ts';
 import { BridgeId } from '../../shared/ids.ts';
 import { FILE_SEARCH_LIMITS } from '../../shared/limits.ts';
@@ -16,6 +21,7 @@ import {
   ProcessList,
   type ProcessReport,
 } from '../../shared/wire/processes.ts';
+import { helloSubject } from '../../shared/wire/proof.ts';
 import type { AppContext } from '../account/caller.ts';
 import { parse, parseBody, parseId } from '../desk/parse.ts';
 import { describeQuery, type Endpoint, jsonAnswer } from '../endpoint.ts';
@@ -24,18 +30,15 @@ import { accountOf, tunnelOf } from '../objects.ts';
 import type { KnownBridge } from '../ports/account.ts';
 import { reach } from '../reach.ts';
 import { formatConnectUrl } from '../tunnel/connect-url.ts';
+import { PUBLIC_KEY } from './examples.ts';
+import { record } from './records.ts';
 
 const BRIDGE = { id: { description: 'The bridge.', zod: BridgeId } };
 const ENROLMENT = {
   device: {
     deviceId: 'device_0c8f1e5a-3b7d-4a52-9f60-2d1e7b8c9a10',
     label: 'phone',
-    publicKey: {
-      kty: 'EC',
-      crv: 'P-256',
-      x: 'f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU',
-      y: 'x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0',
-    },
+    publicKey: PUBLIC_KEY,
   },
   mac: 'x'.repeat(43),
 };
@@ -194,6 +197,27 @@ export const BRIDGES: readonly Endpoint[] = [
     },
   },
   {
+    ...COMMON,
+    id: 'allowMove',
+    needs: 'person',
+    method: 'post',
+    path: '/api/v1/bridges/{id}/move',
+    summary: 'Let a bridge move to another machine',
+    description:
+      'Once, within ten minutes: to the machine with this key (`drawbridge connect --move` there).',
+    params: BRIDGE,
+    body: { schema: BridgeMove, example: { key: PUBLIC_KEY } },
+    answers: [{ status: 204, description: 'It may move.' }],
+    errors: ['UNAVAILABLE'],
+    handle: async (c) => {
+      const { key } = await parseBody(c, BridgeMove);
+      await askOwn(c, async (tunnel, account) => (await tunnel.allowMove(account, key)) || null);
+      const subject = c.req.param('id') ?? '';
+      await record(c, c.var.caller.sub, { action: 'bridge_move_allowed', subject });
+      return c.body(null, 204);
+    },
+  },
+  {
     id: 'connectBridge',
     method: 'get',
     path: '/api/v1/bridges/{id}/connect',
@@ -217,8 +241,12 @@ export const BRIDGES: readonly Endpoint[] = [
         );
       }
       const { sub: account, expiresMs, sid: session } = caller;
+      const [, token = ''] = (c.req.header('authorization') ?? '').split(/ +/);
+      const challenge = `${Date.now()}.${crypto.randomUUID()}`;
+      const subject = await helloSubject(bridgeId, token, challenge);
+      const { origin } = new URL(c.req.url);
       const response = await tunnelOf(c.env, bridgeId).fetch(
-        formatConnectUrl({ account, bridgeId, expiresMs, session }),
+        formatConnectUrl({ account, bridgeId, expiresMs, session, origin, subject, challenge }),
         { headers: { upgrade: 'websocket' } },
       );
       if (response.status === 403)

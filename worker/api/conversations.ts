@@ -13,6 +13,7 @@ import { parseResponseId } from '../../shared/ids.ts';
 import { CONVERSATION_LIMITS, REQUEST_LIMITS } from '../../shared/limits.ts';
 import { ConversationView } from '../../shared/wire/documents.ts';
 import { RuleReports } from '../../shared/wire/rules.ts';
+import { stillAskedBy } from '../account/caller.ts';
 import { parseCursor } from '../account/cursor.ts';
 import { wordsOf } from '../account/search.ts';
 import { readDocument } from '../conversation/reading/requests.ts';
@@ -90,6 +91,7 @@ export const CONVERSATION_ENDPOINTS: readonly Endpoint[] = [
     path: CONVERSATIONS,
     summary: 'List conversations',
     description: 'The conversation that was answered last comes first.',
+    isHeavy: true,
     query: LIST_QUERY,
     answers: [jsonAnswer(200, 'A page of the list.', ConversationList)],
     errors: ['INVALID_CURSOR'],
@@ -97,7 +99,8 @@ export const CONVERSATION_ENDPOINTS: readonly Endpoint[] = [
       const { limit, cursor, search, ...which } = parse(ConversationsQuery, c.req.query());
       const after = cursor === undefined ? null : parseCursor(cursor);
       const words = wordsOf(search ?? '');
-      const list = () => accountOf(c.env, c.var.caller.sub).list({ limit, after, words, ...which });
+      const list = () =>
+        accountOf(c.env, c.var.caller.sub).list({ limit, after, words, ...which }, stillAskedBy(c));
       return c.body(await reach<string>(list), { headers: { 'content-type': 'application/json' } });
     },
   },
@@ -154,6 +157,7 @@ export const CONVERSATION_ENDPOINTS: readonly Endpoint[] = [
   {
     ...COMMON,
     id: 'deleteConversation',
+    isHeavy: true,
     needs: 'manage',
     method: 'delete',
     path: `${CONVERSATIONS}/{id}`,
@@ -169,6 +173,7 @@ export const CONVERSATION_ENDPOINTS: readonly Endpoint[] = [
   {
     ...COMMON,
     id: 'forkConversation',
+    isHeavy: true,
     needs: 'manage',
     method: 'post',
     path: `${CONVERSATIONS}/{id}/forks`,

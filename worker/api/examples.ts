@@ -8,6 +8,14 @@ import { widthOf } from '../../shared/wire/events.ts';
 export const CONVERSATION_ID = 'conv_4f6c1b9e-6a0d-4c1e-9d6b-3c2f5a7e0000';
 export const RESPONSE_ID = 'chat_4f6c1b9e-6a0d-4c1e-9d6b-3c2f5a7e0001';
 
+/** Of a device, a machine or a passkey. */
+export const PUBLIC_KEY = {
+  kty: 'EC',
+  crv: 'P-256',
+  x: 'f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU',
+  y: 'x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0',
+} as const;
+
 const CREATED = '2026-11-01T09:30:00.000Z';
 
 export const CHAT_REQUEST = {

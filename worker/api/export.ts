@@ -1,6 +1,7 @@
 /** `conversations/{id}/export`: streams a conversation as a file. */
 import { ConversationExport, ExportQuery } from '../../shared/api/conversations.ts';
 import type { ConversationView } from '../../shared/wire/documents.ts';
+import { inTurns } from '../account/heavy-work.ts';
 import { readDocument } from '../conversation/reading/requests.ts';
 import type { Chapter } from '../conversation/reading/views.ts';
 import { parse } from '../desk/parse.ts';
@@ -71,13 +72,13 @@ async function exportConversation(
   const { view: conversation } = first;
   const views = () => viewsFrom(env, caller, first);
   if (format === 'markdown') {
-    return fileOf(markdownOf(views()), {
+    return fileOf(inTurns(account, markdownOf(views())), {
       'content-type': 'text/markdown; charset=utf-8',
       'content-disposition': attachmentNamed(conversation.title, 'md'),
     });
   }
   const exported = new Date().toISOString();
-  return fileOf(jsonOf({ exported, conversation }, views), {
+  return fileOf(inTurns(account, jsonOf({ exported, conversation }, views)), {
     'content-type': 'application/json',
     'content-disposition': attachmentNamed(conversation.title, 'json'),
   });
@@ -102,18 +103,21 @@ export async function* viewsFrom(
   }
 }
 
-/** Takes the texts only as fast as the client reads them. */
+/** Takes each text only when the client has read the one before. */
 export function fileOf(texts: AsyncGenerator<string>, headers: Record<string, string>): Response {
   const encoder = new TextEncoder();
-  const body = new ReadableStream<Uint8Array>({
-    async pull(controller) {
-      const { value, done } = await texts.next();
-      if (done) controller.close();
-      else controller.enqueue(encoder.encode(value));
+  const body = new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const { value, done } = await texts.next();
+        if (done) controller.close();
+        else controller.enqueue(encoder.encode(value));
+      },
+      async cancel() {
+        await texts.return(undefined);
+      },
     },
-    async cancel() {
-      await texts.return(undefined);
-    },
-  });
+    { highWaterMark: 0 },
+  );
   return new Response(body, { headers });
 }

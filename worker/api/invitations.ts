@@ -10,13 +10,13 @@ import { SESSION_LIMITS } from '../../shared/limits.ts';
 import type { AppContext } from '../account/caller.ts';
 import { parseId } from '../desk/parse.ts';
 import { type Endpoint, jsonAnswer } from '../endpoint.ts';
-import { accountOf, directoryOf } from '../objects.ts';
+import { directoryOf } from '../objects.ts';
 import { originOf } from '../origin.ts';
 import { unwrap } from '../outcome.ts';
 import { entryHash, invitationIdOf, newEntrySecret } from '../people/entry-secrets.ts';
 import type { WaitingInvitation } from '../ports/directory.ts';
 import { reach } from '../reach.ts';
-import type { Act } from '../storage/records.ts';
+import { record } from './records.ts';
 
 const PEOPLE = { tag: 'People', access: 'user', needs: 'person' } as const;
 const OPERATOR = { tag: 'People', access: 'operator' } as const;
@@ -108,9 +108,4 @@ async function revoke(c: Context<AppContext>, account: string | null): Promise<R
     await record(c, revoked, { action: 'invitation_revoked', subject: id });
   }
   return c.body(null, 204);
-}
-
-async function record(c: Context<AppContext>, account: string, act: Act): Promise<void> {
-  const session = c.var.caller.sid;
-  await reach<void>(() => accountOf(c.env, account).record({ ...act, session }));
 }

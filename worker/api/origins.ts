@@ -1,14 +1,20 @@
 /** Lets web pages of the configured origins call the API from a browser. By default there are none. */
 import type { MiddlewareHandler } from 'hono';
 import { cors } from 'hono/cors';
+import { DrawbridgeError } from '../../shared/errors.ts';
+import { HOUR } from '../../shared/units.ts';
 import type { AppContext } from '../account/caller.ts';
 import { knownKeys } from '../apps/known.ts';
 import type { Env } from '../env.ts';
+import { logEvent } from '../health/log.ts';
+import { originOf } from '../origin.ts';
 
 /** How long a browser may cache a preflight's answer. */
 export const CORS_LIMITS = {
   /** Chromium's own maximum. */
   maxAgeSeconds: 7_200,
+  /** Refused origins that an instance logs an hour: anyone can send any. */
+  maxRefused: 20,
 } as const;
 
 /** CORS for ALLOWED_ORIGINS and the origins of apps. It only lets a page read answers: tokens are still needed. */
@@ -16,8 +22,31 @@ export const allowOrigins: MiddlewareHandler<AppContext> = async (c, next) => {
   const origin = c.req.header('origin');
   if (origin === undefined) return await next();
   const allowed = parseOrigins(c.env);
-  return (await isAllowed(c.env, allowed, origin)) ? await handle([origin])(c, next) : await next();
+  if (await isAllowed(c.env, allowed, origin)) return await handle([origin])(c, next);
+  // A proxy that ends TLS leaves its scheme out.
+  if (URL.parse(origin)?.host !== URL.parse(originOf(c))?.host) logRefused(origin);
+  if (c.req.header('access-control-request-method') === undefined) return await next();
+  throw new DrawbridgeError(
+    'FORBIDDEN',
+    'Pages of this origin are not listed: add it to ALLOWED_ORIGINS, or to the key of its app',
+  );
 };
+
+/** Origins that were logged since `sinceMs`. */
+const refused = new Set<string>();
+let sinceMs = 0;
+
+/** One line an hour for an origin: its page may ask at any time. */
+function logRefused(origin: string): void {
+  const nowMs = Date.now();
+  if (nowMs - sinceMs >= HOUR) {
+    refused.clear();
+    sinceMs = nowMs;
+  }
+  if (refused.has(origin) || refused.size >= CORS_LIMITS.maxRefused) return;
+  refused.add(origin);
+  logEvent('origin_refused', { message: origin });
+}
 
 async function isAllowed(env: Env, allowed: string[], origin: string): Promise<boolean> {
   if (allowed.includes(origin)) return true;

@@ -7,22 +7,18 @@ import { CredentialId } from '../../shared/wire/passkey.ts';
 import { limitStranger } from '../account/rate-limit.ts';
 import { parseBody, parseId } from '../desk/parse.ts';
 import { type Endpoint, jsonAnswer } from '../endpoint.ts';
-import { accountOf, directoryOf } from '../objects.ts';
+import { directoryOf } from '../objects.ts';
 import { type Outcome, unwrap } from '../outcome.ts';
 import { entryHash } from '../people/entry-secrets.ts';
 import type { StoredPasskey } from '../ports/directory.ts';
 import { reach } from '../reach.ts';
+import { PUBLIC_KEY } from './examples.ts';
+import { record } from './records.ts';
 
 const PEOPLE = { tag: 'People', access: 'user', needs: 'person' } as const;
 const STRANGERS = { tag: 'People', access: 'open' } as const;
 const PASSKEY = { id: { description: 'The id of its credential.', zod: CredentialId } };
 const EXAMPLE_ID = 'AZ3m9c2rT4qPkLw0Zl5b8A';
-const EXAMPLE_KEY = {
-  kty: 'EC',
-  crv: 'P-256',
-  x: 'f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU',
-  y: 'x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0',
-};
 const EXAMPLE_PART = 'SZYN5YgOjGh0NBcPZHZgW4_';
 
 /** The endpoints of this file. */
@@ -54,16 +50,15 @@ export const PASSKEYS: readonly Endpoint[] = [
         credentialId: EXAMPLE_ID,
         origin: 'https://drawbridge.example.com',
         name: 'Ana’s phone',
-        publicKey: EXAMPLE_KEY,
+        publicKey: PUBLIC_KEY,
       },
     },
     answers: [{ status: 204, description: 'The account has it.' }],
     handle: async (c) => {
       const { credentialId: id, origin, name, publicKey: key } = await parseBody(c, NewPasskey);
-      const { sub: account, sid: session } = c.var.caller;
+      const { sub: account } = c.var.caller;
       unwrap(await directoryOf(c.env).addPasskey({ id, account, name, key, origin }));
-      const act = { action: 'passkey_added', subject: name, session } as const;
-      await reach<void>(() => accountOf(c.env, account).record(act));
+      await record(c, account, { action: 'passkey_added', subject: name });
       return c.body(null, 204);
     },
   },
@@ -78,12 +73,11 @@ export const PASSKEYS: readonly Endpoint[] = [
     answers: [{ status: 204, description: 'The account has no such passkey now.' }],
     handle: async (c) => {
       const id = parseId(CredentialId, c.req.param('id'), 'passkey');
-      const { sub: account, sid: session } = c.var.caller;
+      const { sub: account } = c.var.caller;
       const remove = () => directoryOf(c.env).removePasskey(account, id);
       const removed = await reach<StoredPasskey | null>(remove);
       if (removed) {
-        const act = { action: 'passkey_removed', subject: removed.name, session } as const;
-        await reach<void>(() => accountOf(c.env, account).record(act));
+        await record(c, account, { action: 'passkey_removed', subject: removed.name });
       }
       return c.body(null, 204);
     },
@@ -124,8 +118,7 @@ export const PASSKEYS: readonly Endpoint[] = [
       const hash = await entryHash(secret);
       const approve = () => directoryOf(c.env).approveByPasskey(hash, { id, account });
       unwrap(await reach<Outcome<void>>(approve));
-      const act = { action: 'passkey_used', subject: name, session: undefined } as const;
-      await reach<void>(() => accountOf(c.env, account).record(act));
+      await record(c, account, { action: 'passkey_used', subject: name });
       return c.body(null, 204);
     },
   },

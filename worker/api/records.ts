@@ -1,12 +1,14 @@
 /** `records`, `operator/records`: who did what, in an account and at the server. */
+import type { Context } from 'hono';
 import { type ActRecord, ActRecordList, RecordsQuery } from '../../shared/api/records.ts';
-import { DrawbridgeError } from '../../shared/errors.ts';
 import { RECORD_LIMITS } from '../../shared/limits.ts';
+import type { AppContext } from '../account/caller.ts';
+import { badCursor } from '../account/cursor.ts';
 import { parse } from '../desk/parse.ts';
 import { describePage, describeQuery, type Endpoint, jsonAnswer } from '../endpoint.ts';
 import { accountOf, directoryOf } from '../objects.ts';
 import { reach } from '../reach.ts';
-import type { RecordsPage, StoredRecord } from '../storage/records.ts';
+import type { Act, RecordsPage, StoredRecord } from '../storage/records.ts';
 
 const COMMON = {
   method: 'get',
@@ -63,13 +65,16 @@ async function listOf(
 /** @throws {DrawbridgeError} INVALID_CURSOR */
 function placeOf(cursor: string): number {
   if (/^\d{1,15}$/.test(cursor)) return Number(cursor);
-  throw new DrawbridgeError(
-    'INVALID_CURSOR',
-    'cursor: this is not a cursor of the list: use nextCursor of the previous page',
-  );
+  throw badCursor();
 }
 
 /** A record as readers get it. */
 export function shownRecord({ atMs, session, action, subject }: StoredRecord): ActRecord {
   return { at: new Date(atMs).toISOString(), session: session ?? null, action, subject };
+}
+
+/** Records an act of the caller's session in an account. A stranger has no session. */
+export async function record(c: Context<AppContext>, account: string, act: Act): Promise<void> {
+  const session: string | undefined = c.var.caller?.sid;
+  await reach<void>(() => accountOf(c.env, account).record({ ...act, session }));
 }

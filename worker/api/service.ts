@@ -1,13 +1,19 @@
 /** `health` shows whether the service runs, `metrics` what it does. */
 import type { Context } from 'hono';
 import { Health, StreamTest } from '../../shared/api/answers.ts';
+import { LeftQuery, LeftReport } from '../../shared/api/left.ts';
 import { DrawbridgeError } from '../../shared/errors.ts';
 import { METRICS_LIMITS } from '../../shared/limits.ts';
 import type { AppContext } from '../account/caller.ts';
+import { parseBody } from '../desk/parse.ts';
 import { type Endpoint, jsonAnswer } from '../endpoint.ts';
 import type { Env } from '../env.ts';
 import { SSE_HEADERS, SseWriter } from '../follow/sse-writer.ts';
+import { countDamaged } from '../health/damage.ts';
 import { formatMetrics, METRICS_TYPE } from '../health/metrics.ts';
+import { giveUpLeft } from '../left.ts';
+import { runsOf } from '../objects.ts';
+import { reach } from '../reach.ts';
 import { secretKeys, unauthenticated } from '../secret.ts';
 
 /** What {@link SERVICE}'s `testStream` sends; `drawbridge doctor` looks at when it arrives. */
@@ -25,11 +31,13 @@ export const SERVICE: readonly Endpoint[] = [
     path: '/health',
     tag: 'Service',
     summary: 'Check whether the service runs',
+    description:
+      '`damaged` counts what could not be read when something asked for it, since the start.',
     access: 'open',
     answers: [jsonAnswer(200, 'The service runs.', Health)],
     handle: async (c) => {
       await secretKeys(c.env.AUTH_SECRET); // Throws NOT_CONFIGURED: nothing else works without AUTH_SECRET.
-      return c.json({ status: 'ok' });
+      return c.json({ status: 'ok', damaged: countDamaged() });
     },
   },
   {
@@ -74,6 +82,33 @@ export const SERVICE: readonly Endpoint[] = [
       c.executionCtx.waitUntil(writeStreamTest(writer, c.req.raw.signal));
       return new Response(writer.readable, { headers: SSE_HEADERS });
     },
+  },
+  {
+    id: 'wakeRuns',
+    method: 'post',
+    path: '/api/v1/operator/runs/wake',
+    tag: 'Service',
+    summary: 'Go on with all responses in progress, after a start of the server',
+    description: 'An own server calls it by itself. On Cloudflare it changes nothing.',
+    access: 'operator',
+    answers: [{ status: 204, description: 'Each was asked to go on.' }],
+    handle: async (c) => {
+      await reach<void>(async () => await runsOf(c.env)?.wake());
+      return c.body(null, 204);
+    },
+  },
+  {
+    id: 'giveUpLeft',
+    method: 'post',
+    path: '/api/v1/operator/left',
+    tag: 'Service',
+    summary: 'Delete what deleted accounts have left behind, of these objects',
+    description:
+      'An own server calls it by itself, with the names of its files. Nothing of an account that lives is touched.',
+    access: 'operator',
+    body: { schema: LeftQuery, example: { conversations: ['0'.repeat(64)] } },
+    answers: [jsonAnswer(200, 'How many are being deleted now.', LeftReport)],
+    handle: async (c) => c.json(await giveUpLeft(c.env, await parseBody(c, LeftQuery))),
   },
 ];
 

@@ -34,18 +34,14 @@ import type { StoredSession } from '../ports/account.ts';
 import type { Admitted, WaitingLogin } from '../ports/directory.ts';
 import { reach } from '../reach.ts';
 import { secretKeys } from '../secret.ts';
+import { PUBLIC_KEY } from './examples.ts';
+import { record } from './records.ts';
 
 const PEOPLE = { tag: 'People', access: 'user', needs: 'person' } as const;
 const STRANGERS = { tag: 'People', access: 'open' } as const;
 const SESSION = { id: { description: 'The session.', zod: SessionId } };
 const CODE = {
   code: { description: 'The code of the login, such as `BCDF-GHJK`.', zod: LoginCode },
-};
-const KEY = {
-  kty: 'EC',
-  crv: 'P-256',
-  x: 'f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU',
-  y: 'x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0',
 };
 const PROOF = 'eyJhbGciOiJFUzI1NiJ9…';
 const MACHINE = { name: 'ana-laptop', kind: 'machine', proof: PROOF };
@@ -109,7 +105,7 @@ export const SESSIONS: readonly Endpoint[] = [
     description:
       'It gets a session in the caller’s account. Show the person its name, and have them compare the fingerprint of its key with the one that the machine shows: a stranger can begin a login, too.',
     params: CODE,
-    body: { schema: LoginDecision, example: { decision: 'approve', key: KEY } },
+    body: { schema: LoginDecision, example: { decision: 'approve', key: PUBLIC_KEY } },
     answers: [{ status: 204, description: 'It was decided.' }],
     errors: ['KEY_CHANGED'],
     handle: async (c) => {
@@ -119,8 +115,7 @@ export const SESSIONS: readonly Endpoint[] = [
       const decider = { account, session };
       const { name } = unwrap(await directoryOf(c.env).decideLogin(decider, code, decision));
       const action = decision.decision === 'approve' ? 'login_approved' : 'login_refused';
-      const act = { action, subject: name, session } as const;
-      await reach<void>(() => accountOf(c.env, account).record(act));
+      await record(c, account, { action, subject: name });
       return c.body(null, 204);
     },
   },

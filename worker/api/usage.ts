@@ -4,6 +4,7 @@ import { dayOf, UsageEntry, UsageList, UsageQuery } from '../../shared/api/usage
 import { DrawbridgeError } from '../../shared/errors.ts';
 import { USAGE_LIMITS } from '../../shared/limits.ts';
 import { DAY } from '../../shared/units.ts';
+import { badCursor } from '../account/cursor.ts';
 import { parse } from '../desk/parse.ts';
 import { describePage, describeQuery, type Endpoint, jsonAnswer } from '../endpoint.ts';
 import { accountOf } from '../objects.ts';
@@ -77,10 +78,7 @@ function placeOf(cursor: string): z.output<typeof Place> {
   const [, day, model] = /^(\S+) (.*)$/s.exec(cursor) ?? [];
   const place = Place.safeParse({ day, model });
   if (place.success) return place.data;
-  throw new DrawbridgeError(
-    'INVALID_CURSOR',
-    'cursor: this is not a cursor of the list: use nextCursor of the previous page',
-  );
+  throw badCursor();
 }
 
 const Place = UsageEntry.pick({ day: true, model: true });

@@ -5,6 +5,7 @@ import { askKeyOf } from '../../shared/wire/fold.ts';
 import type { Env } from '../env.ts';
 import { accountOf } from '../objects.ts';
 import type { Activity } from '../ports/account.ts';
+import { inTime } from '../reach.ts';
 import type { RowMeter } from '../storage/row-meter.ts';
 import type { Deadline } from './deadlines.ts';
 import { isListed, type ListedState } from './listing.ts';
@@ -126,7 +127,7 @@ export class ActivityReport {
       const activity = this.#activity;
       if (isSame(this.#reported, activity)) return;
       this.#reported = { asks: null, isRunning: null, hasSubagents: null };
-      await accountOf(env, row.owner).acts(row.id, activity);
+      await inTime<void>(accountOf(env, row.owner).acts(row.id, activity));
       this.#reported = activity;
     }).catch(() => undefined); // The account's object was reset: it may have the report or not.
   }

@@ -5,13 +5,14 @@ import type {
   ConversationPatch,
 } from '../../shared/api/conversations.ts';
 import type { UsageEntry } from '../../shared/api/usage.ts';
+import { parseResponseId } from '../../shared/ids.ts';
 import { ACCOUNT_LIMITS } from '../../shared/limits.ts';
 import { factsOf } from '../../shared/wire/document-types.ts';
 import type { ChatResponse, ConversationView } from '../../shared/wire/documents.ts';
 import type { Env } from '../env.ts';
 import { accountOf } from '../objects.ts';
-import type { EndedRun, Listed, SpentSince } from '../ports/account.ts';
-import { reach } from '../reach.ts';
+import type { EndedRun, Listed } from '../ports/account.ts';
+import { inTime, reach } from '../reach.ts';
 import type { ConversationRow } from './store/rows.ts';
 import type { ConversationStore, Description } from './store/statements.ts';
 import type { UsageReport } from './usage-report.ts';
@@ -30,6 +31,10 @@ export interface ListedState {
   readonly hasSubagents: () => boolean;
   /** The account has this entry. */
   readonly onListed: (listed: Listed) => void;
+  /** When the conversation was last answered, epoch milliseconds. */
+  readonly answeredMs: () => number;
+  /** The searchable text of the runs after this one. */
+  readonly saidAfter: (ordinal: number) => string;
 }
 
 /** Owns the conversation's row, and sends the account its updates in order. */
@@ -39,8 +44,10 @@ export class Listing {
   #row: ConversationRow;
   readonly #state: ListedState;
   readonly #usage: UsageReport;
-  /** Searchable text that the account has not taken yet. */
-  #unreported = '';
+  /** Searchable text that the account has not taken yet: of the runs after `after`. */
+  #unreported: { readonly after: number; readonly text: string } | null = null;
+  /** An ended run whose report has failed: the next one has it too. */
+  #unsaid: Ended | undefined;
   #reporting: Promise<unknown> = Promise.resolve();
 
   constructor(
@@ -92,13 +99,16 @@ export class Listing {
     this.#row = { ...this.#row, ...description };
   }
 
-  /** Lists a conversation that was just stored. Never rejects: if this fails, the end of the first answer lists it. */
+  /** Lists a conversation that was just stored. Never rejects: if this fails, the next report or alarm lists it. */
   async begin(): Promise<void> {
     if (!isListed(this.#row)) return;
     const listed = this.#listed(Date.parse(this.#row.created));
     const begin = () =>
-      reach(async () => await accountOf(this.#env, this.#row.owner).begin(listed));
-    await this.inOrder(begin).catch(() => undefined); // The account's object cannot be reached.
+      reach(() => inTime<void>(accountOf(this.#env, this.#row.owner).begin(listed)));
+    await this.inOrder(begin).then(
+      () => this.#usage.listed(),
+      () => this.#usage.failed(), // The account's object cannot be reached.
+    );
   }
 
   /** Does work after all that was reported to the account before, and before all later reports. Rejects as it does. */
@@ -112,43 +122,25 @@ export class Listing {
   async publish(updatedMs: number, spent?: UsageEntry): Promise<ConversationInfo> {
     return await this.inOrder(async () => {
       const listed = this.#listed(updatedMs);
-      const info = await accountOf(this.#env, this.#row.owner).update(listed, spent);
+      const updating = accountOf(this.#env, this.#row.owner).update(listed, spent);
+      const info = await inTime<ConversationInfo>(updating);
+      this.#usage.listed();
       this.#state.onListed(listed);
       return info;
     });
   }
 
   /** Moves the conversation up, adds searchable text, and reports what was spent and the ended run. Never throws. */
-  answered(text: string, atMs: number, run?: EndedRun): void {
+  answered(ordinal: number, text: string, atMs: number, run?: EndedRun): void {
     this.#usage.ended();
-    if (!isListed(this.#row)) return void this.reportUsage();
-    // The list would keep the bytes of a private text for an unknown time, because rows of its table are never wiped.
-    if (this.#row.deleteAfterHours === null)
-      this.#unreported = newest(`${this.#unreported}${text}\n`);
-    void this.inOrder(() => this.#report(atMs, run));
+    const { after = ordinal - 1, text: before = '' } = this.#unreported ?? {};
+    this.#unreported = { after, text: newest(`${before}${text}\n`) };
+    void this.inOrder(() => this.#report({ atMs, run }));
   }
 
-  /** Reports what was spent and is not counted yet. Never rejects: the next report has it too. */
-  async reportUsage(): Promise<void> {
-    const { id, owner } = this.#row;
-    const count = (spent: SpentSince) => accountOf(this.#env, owner).count(id, spent);
-    const report = () =>
-      this.#withUsage(async (spent) => {
-        if (spent) await count(spent);
-      });
-    await this.inOrder(report).catch(() => undefined);
-  }
-
-  /** Passes on what is not counted yet, and remembers the outcome. Rejects like `report`. */
-  async #withUsage(report: (spent: SpentSince | null) => Promise<void>): Promise<void> {
-    try {
-      const spent = await this.#usage.next(Date.now());
-      await report(spent);
-      if (spent) this.#usage.counted(spent);
-    } catch (error) {
-      this.#usage.failed();
-      throw error;
-    }
+  /** Reports what the account has not heard of. Never rejects: the next report has it too. */
+  async announce(): Promise<void> {
+    await this.inOrder(() => this.#report());
   }
 
   /** Resolves when all updates to the account have finished. */
@@ -156,18 +148,38 @@ export class Listing {
     await this.#reporting;
   }
 
-  async #report(updatedMs: number, run: EndedRun | undefined): Promise<void> {
-    const text = this.#unreported;
-    this.#unreported = '';
+  /** `ended`: a run has just ended, which an account that has heard of everything must hear of too. */
+  async #report(justEnded?: Ended): Promise<void> {
+    const held = this.#unreported;
+    const ended = justEnded ?? this.#unsaid;
+    this.#unreported = null;
+    this.#unsaid = undefined;
+    const { id, owner, created, deleteAfterHours } = this.#row;
     try {
-      await this.#withUsage(async (spent) => {
-        const answered = { ...this.#listed(updatedMs), text, spent, run };
-        await accountOf(this.#env, this.#row.owner).answered(answered);
+      const { after, spent, isUnlisted } = await this.#usage.next(Date.now());
+      if (!isListed(this.#row)) {
+        if (spent) await inTime<void>(accountOf(this.#env, owner).count(id, spent));
+      } else if (spent || isUnlisted || held || ended) {
+        // An earlier instance may have ended some of the runs, and died before it reported them.
+        const isWhole = held !== null && (!spent || held.after <= after);
+        const said =
+          isUnlisted || !isWhole ? this.#state.saidAfter(isUnlisted ? 0 : after) : held.text;
+        // The list would keep the bytes of a private text for an unknown time, because rows of its table are never wiped.
+        const text = deleteAfterHours === null ? said : '';
+        const atMs = ended?.atMs ?? Math.max(Date.parse(created), this.#state.answeredMs());
+        const answered = { ...this.#listed(atMs), text, spent, run: ended?.run };
+        await inTime<void>(accountOf(this.#env, owner).answered(answered));
+        this.#usage.listed();
         this.#state.onListed(answered);
-      });
+      }
+      if (spent) this.#usage.counted(spent);
     } catch {
-      // The account's object was reset. A run must not wait for it: the next response sends the text again.
-      this.#unreported = newest(`${text}${this.#unreported}`);
+      // The account's object was reset. A run must not wait for it: the next report sends the text again.
+      this.#usage.failed();
+      this.#unsaid = ended;
+      if (!held) return;
+      const { text = '' } = this.#unreported ?? {};
+      this.#unreported = { after: held.after, text: newest(`${held.text}${text}`) };
     }
   }
 
@@ -190,6 +202,12 @@ export class Listing {
   }
 }
 
+/** A run that has ended, and when. */
+interface Ended {
+  readonly atMs: number;
+  readonly run: EndedRun | undefined;
+}
+
 /** The title of every private conversation in the list. Its own title stays in the conversation. */
 const PRIVATE_TITLE = 'Private conversation';
 
@@ -208,19 +226,23 @@ export function saidIn(message: string, response: ChatResponse | null): string {
   return [message, ...answered].join('\n');
 }
 
-/** The searchable text of the whole view, in order. */
-function saidInAll({ messages, responses }: ConversationView): string {
+/** The searchable text of the view's exchanges after this one, in order. */
+function saidInAll({ messages, responses }: ConversationView, after: number): string {
   const byId = new Map(responses.map((response) => [response.id, response]));
   return messages
+    .filter(({ responseId }) => parseResponseId(responseId).ordinal > after)
     .map(({ content, responseId }) => saidIn(content, byId.get(responseId) ?? null))
     .join('\n');
 }
 
-/** The newest searchable text, from views in reverse order. Reads views until it has at least `enough` UTF-16 units. */
-export function newestSaid(views: Iterable<ConversationView>, enough: number): string {
+/**
+ * The newest searchable text of the exchanges after `after`, from views in reverse order. Reads views until it has at
+ * least `enough` UTF-16 units.
+ */
+export function newestSaid(views: Iterable<ConversationView>, enough: number, after = 0): string {
   let said = '';
   for (const view of views) {
-    said = `${saidInAll(view)}\n${said}`;
+    said = `${saidInAll(view, after)}\n${said}`;
     if (said.length >= enough) break;
   }
   return said;

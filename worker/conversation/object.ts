@@ -11,7 +11,6 @@ import {
 } from '../../shared/api/requests.ts';
 import { DrawbridgeError, toWireError } from '../../shared/errors.ts';
 import { responseIdOf } from '../../shared/ids.ts';
-import { ACCOUNT_LIMITS } from '../../shared/limits.ts';
 import type { Plan, PlanEdit } from '../../shared/wire/plans.ts';
 import { TRACE_HEADER } from '../../shared/wire/trace.ts';
 import type { GuestCall, ToolResult } from '../../shared/wire/tunnel.ts';
@@ -19,7 +18,7 @@ import type { Env } from '../env.ts';
 import { logEvent } from '../health/log.ts';
 import { accountOf } from '../objects.ts';
 import { type Outcome, toOutcome, unwrap } from '../outcome.ts';
-import type { PrivateListing, ResponseUsage } from '../ports/account.ts';
+import type { Belonging, PrivateListing, ResponseUsage } from '../ports/account.ts';
 import type {
   ApprovalAsked,
   ApprovalResolution,
@@ -34,15 +33,16 @@ import type {
   TaskReport,
 } from '../ports/conversation.ts';
 import { defaultPrivacy } from '../privacy.ts';
-import { reach } from '../reach.ts';
+import { reach, storageFault } from '../reach.ts';
 import { hasSchema } from '../storage/migrations.ts';
+import { restoredFor } from '../storage/restored.ts';
 import { RowMeter } from '../storage/row-meter.ts';
 import { answerClarification } from './calls/clarifications.ts';
 import { TunnelHands } from './calls/hands.ts';
-import { extentOf, pagesOf, takePages } from './fork/fork.ts';
+import { extentOf, noteMaking, pagesOf, takePages } from './fork/fork.ts';
 import { readPage } from './fork/pages.ts';
 import { agentOf, notFound, runOf } from './found.ts';
-import { newestSaid, saidIn } from './listing.ts';
+import { saidIn } from './listing.ts';
 import { assembleParts, type Parts } from './parts.ts';
 import { contentDeleted, lapsesAtMs, stoneOf, toListedRow, viewOfStone } from './privacy.ts';
 import { parseFollowRequest, parseReadRequest, READ_PATH } from './reading/requests.ts';
@@ -68,7 +68,7 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
   #copying: Promise<void> | null = null;
 
   constructor(state: DurableObjectState, env: Env) {
-    super(state, env);
+    super(state, restoredFor(env, state));
     this.#store = new ConversationStore(state.storage.sql, this.#meter);
     this.#followers = new Followers(state);
     const row = this.#store.readConversation();
@@ -83,7 +83,9 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
       if (!submission.create) await this.#findStone(caller);
       this.#requireText(caller);
       if (!this.#parts && hasSchema(this.ctx.storage.sql)) await this.#sweep();
-      return await takeIn(caller, submission, this.#doorFor(caller));
+      const taken = await takeIn(caller, submission, this.#doorFor(caller));
+      await this.#parts?.note.look();
+      return taken;
     });
   }
 
@@ -94,6 +96,7 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
   ): Promise<Outcome<{ responseId: string }>> {
     return toOutcome(async () => {
       const log = this.#parts?.log;
+      if (!log) await noteMaking(this.env, caller);
       const hours = log ? null : await defaultPrivacy(this.env, caller.account);
       const submission = guestSubmission(log, bridgeId, call, hours);
       return unwrap(await this.submit(caller, submission));
@@ -122,6 +125,17 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
       agentOf(parts);
       for (const run of [...log.open].reverse()) runner.cancel(run);
     });
+  }
+
+  owner(): Belonging | null {
+    const row = this.#parts?.row ?? this.#stone;
+    return row && { id: row.id, account: row.owner };
+  }
+
+  wake(): boolean {
+    this.#parts?.note.woken();
+    this.#parts?.runner.advance();
+    return this.#parts !== null;
   }
 
   cancel(caller: Caller, ordinal: number, unlessFollowed = false): Promise<Outcome<Cancelled>> {
@@ -177,6 +191,8 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
   delete(caller: Caller, parent?: string): Promise<Outcome<void>> {
     return toOutcome(async () => {
       await this.#burying?.catch(() => undefined);
+      await this.#copying?.catch(() => undefined);
+      if (!this.#parts && !this.#stone && hasSchema(this.ctx.storage.sql)) await this.#sweep();
       const parts = this.#parts;
       if ((parts?.row ?? this.#stone)?.owner !== caller.account) throw notFound('conversation');
       const isOther = parent !== undefined && parts?.row.parent?.conversationId !== parent;
@@ -199,14 +215,15 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
       this.#requireText(caller);
       if (!this.#parts) this.#copying ??= this.#copy(caller, source);
       await this.#copying;
-      this.#partsFor(caller);
+      await this.#partsFor(caller).listing.announce(); // Also for an instance that died before it did.
     });
   }
 
   forkPage(caller: Caller, point: ForkPoint, start: PageStart): Promise<Outcome<ForkPage>> {
     return toOutcome(() => {
       const parts = this.#partsFor(caller);
-      runOf(parts, point.ordinal);
+      const isFirst = start.table === 0 && start.offset === 0;
+      if (isFirst) runOf(parts, point.ordinal); // Once: the run can be as large as a body.
       const extent = extentOf(parts.log, this.#store.runs, point);
       const { bridge, title, deleteAfterHours } = parts.listing.row;
       const page = readPage(this.ctx.storage.sql, extent, start);
@@ -329,7 +346,7 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
       const trace = request.headers.get(TRACE_HEADER) ?? undefined;
       const conversation = this.#parts?.row.id;
       if (!isExpected) logEvent('follow_failed', { trace, conversation, error });
-      const { status, body } = toWireError(error);
+      const { status, body } = toWireError(storageFault(error) ?? error);
       return Response.json({ error: { ...body.error, traceId: trace } }, { status });
     }
   }
@@ -351,16 +368,14 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
   async #copy(to: Caller, source: ForkSource): Promise<void> {
     try {
       const pages = pagesOf(this.env, to.account, source);
-      const row = await takePages(this.ctx.storage, this.#store, to, source.from, pages);
+      const row = await takePages(this.ctx.storage, this.#store, to, source.from, pages, this.env);
       this.#store.create(row);
       this.#parts = this.#assemble(row, true);
+      void this.#parts.deadlines.arm(); // For the account's list.
     } finally {
       this.#copying = null;
       if (!this.#parts) await this.ctx.storage.deleteAll();
     }
-    const { listing, reader } = this.#parts;
-    listing.answered(newestSaid(reader.views.back(), ACCOUNT_LIMITS.maxSearchChars), Date.now());
-    await listing.settled();
   }
 
   /** Deletes a private conversation's text, and keeps a row that says so. Throws where a subagent is out of reach. */
@@ -369,7 +384,7 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
     this.#burying ??= (async () => {
       try {
         await parts.children.deleteAll();
-        await parts.listing.reportUsage();
+        await parts.listing.announce();
         if (this.#parts === parts) await this.#erase(parts, this.#stone);
       } finally {
         this.#burying = null;
@@ -444,6 +459,7 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
     const isFolded = recorder.response?.id === responseIdOf(row.id, ordinal);
     const response = isFolded ? recorder.response : null;
     listing.answered(
+      ordinal,
       saidIn(textOf(asked?.content ?? ''), response),
       Date.now(),
       response ? { status: response.status, durationMs: response.metadata.duration_ms } : undefined,
@@ -466,6 +482,7 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
 
   #create(row: ConversationRow): Parts {
     this.#store.create(row);
+    if (!row.parent) this.#meter.count(1); // The account has noted it.
     const parts = this.#assemble(row, false);
     this.#parts = parts;
     // In the step that stores the conversation, so that a crash cannot leave an ephemeral conversation undeleted.

@@ -1,5 +1,5 @@
 /** The parts of a stored conversation in memory, and how they are put together. */
-import { CONVERSATION_LIMITS, RUN_LIMITS } from '../../shared/limits.ts';
+import { ACCOUNT_LIMITS, CONVERSATION_LIMITS, RUN_LIMITS } from '../../shared/limits.ts';
 import { ConversationAgent } from '../agents/agent.ts';
 import { DeliveryStore } from '../deliveries/delivery-statements.ts';
 import type { Env } from '../env.ts';
@@ -12,7 +12,7 @@ import { CallDesk } from './calls/call-desk.ts';
 import { TunnelHands } from './calls/hands.ts';
 import { Plans } from './calls/plans.ts';
 import { Deadlines } from './deadlines.ts';
-import { isListed, type ListedState, Listing } from './listing.ts';
+import { isListed, type ListedState, Listing, newestSaid } from './listing.ts';
 import { RunLog } from './log/run-log.ts';
 import { Memory } from './memory/prepare-turn.ts';
 import { lapsesAtMs } from './privacy.ts';
@@ -22,6 +22,7 @@ import { Inbox } from './run/inbox.ts';
 import type { RunDeadline } from './run/run-deadlines.ts';
 import type { RunDeps } from './run/run-deps.ts';
 import { Runner } from './run/runner.ts';
+import { RunNote } from './run-note.ts';
 import { RunWatch } from './run-watch.ts';
 import type { ConversationRow } from './store/rows.ts';
 import type { ConversationStore } from './store/statements.ts';
@@ -81,13 +82,17 @@ export function assembleParts(
   const hands = new TunnelHands(env, meter, { account, conversationId, bridgeId, isPrivate });
   const memory = new Memory({ conversationId, log, runs: store.runs, recorder, settings: env });
   const watch = new RunWatch({ account, conversation: conversationId });
+  const note = new RunNote(env, conversationId, log);
   const deps: RunDeps = {
     conversationId,
     isUnattended: row.ephemeral || row.agent !== undefined,
     log,
     recorder,
     memory,
-    arm: () => deadlines.arm(),
+    arm: () => {
+      void note.look();
+      return deadlines.arm();
+    },
     hands,
     watch,
     settings: env,
@@ -104,6 +109,7 @@ export function assembleParts(
     onStep: () => {
       parentLink?.notify();
       activity.look();
+      void note.look();
     },
     advanceSubagents: () => children.advance(),
     recallSubagents: (left) => children.recall(left),
@@ -116,7 +122,10 @@ export function assembleParts(
     new RunEnding(deps, new RunRows(meter, isStored ? log.storedRows : null, isListed(row))),
   );
   const inbox = new Inbox(deps, calls, runner);
-  const usage = new UsageReport({ row, env, log, runs: store.runs }, isStored);
+  const usage = new UsageReport(
+    { row, isListed: isListed(row), env, log, runs: store.runs },
+    isStored,
+  );
   let hasSubagents = false;
   const state: ListedState = {
     agentStatus: () => agent?.status,
@@ -126,6 +135,9 @@ export function assembleParts(
       return hasSubagents;
     },
     onListed: (listed) => activity.listed(listed),
+    answeredMs: () => reader.answeredMs(),
+    saidAfter: (ordinal) =>
+      newestSaid(reader.views.back(ordinal), ACCOUNT_LIMITS.maxSearchChars, ordinal),
   };
   const inOrder = (work: () => Promise<void>) => listing.inOrder(work);
   const noted = { row, env, recorder, state, inOrder, meter, arm: deps.arm };
@@ -168,7 +180,7 @@ export function assembleParts(
       title: () => titles.advance(),
       budget: () => runner.endOverBudget(),
       questions: advance,
-      usage: () => listing.reportUsage(),
+      usage: () => listing.announce(),
       activity: () => activity.report(),
       subagents: () => children.advance(),
       parent: () => parentLink?.notify(),
@@ -203,6 +215,7 @@ export function assembleParts(
     deadlines,
     agent,
     watch,
+    note,
     log,
     recorder,
     reader,

@@ -59,7 +59,10 @@ export async function takeIn(
   // One synchronous step from here on: of two simultaneous requests, the second one sees what the first one stored.
   const stored = door.parts();
   const ordinal = stored && repeated(stored, submission.request)?.ordinal;
-  if (ordinal) return { responseId: responseIdOf(caller.conversationId, ordinal) };
+  if (ordinal) {
+    await stored.listing.announce(); // The instance that stored it may have died before it did.
+    return { responseId: responseIdOf(caller.conversationId, ordinal) };
+  }
   if (create && (stored || door.isCopying())) throw keyTaken();
   if (machine !== undefined) inWantedMode(submission.request, machine, settings);
   if (!stored) requireWorktrees(create?.agent, machine);

@@ -1,8 +1,9 @@
 /** The Worker's services for the routes of Cursor's shapes (cursor/). */
 import type { Context } from 'hono';
 import { type Core, CURSOR_ROUTES } from '../../cursor/index.ts';
-import { type AppContext, personOf } from '../account/caller.ts';
+import { type AppContext, personOf, stillAskedBy } from '../account/caller.ts';
 import { parseCursor } from '../account/cursor.ts';
+import { turnOf } from '../account/heavy-work.ts';
 import { archiveAgent, createAgent, followUp, readAgent } from '../agents/desk.ts';
 import { readDocument } from '../conversation/reading/requests.ts';
 import { deleteConversation } from '../desk/delete.ts';
@@ -40,11 +41,16 @@ function coreOf(c: Context<AppContext>): Core {
     archive: (id, archived) => archiveAgent(env, callerOf(id), archived),
     async delete(id) {
       await readAgent(env, callerOf(id));
+      using _ = await turnOf(c.var.caller.sub);
       await deleteConversation(env, callerOf(id));
     },
     async list({ limit, cursor, status }) {
       const after = cursor === undefined ? null : parseCursor(cursor);
-      return await accountOf(env, c.var.caller.sub).agents({ limit, after, status });
+      using _ = await turnOf(c.var.caller.sub);
+      return await accountOf(env, c.var.caller.sub).agents(
+        { limit, after, status },
+        stillAskedBy(c),
+      );
     },
     async usages(id) {
       const read = () => conversationOf(env, callerOf(id)).usages(callerOf(id));

@@ -5,7 +5,7 @@ import type { ChatCore, Form } from '../../cursor/index.ts';
 import { chats } from '../../shared/settings/models.ts';
 import { type AppContext, senderOf } from '../account/caller.ts';
 import { countRun } from '../account/rate-limit.ts';
-import { parse, readWhileLiving } from '../desk/parse.ts';
+import { parse, takeBody } from '../desk/parse.ts';
 import { readBytes } from '../desk/read-text.ts';
 import { type Submitted, submitMessage } from '../desk/submit.ts';
 import { attachFirst } from '../follow/attach.ts';
@@ -22,7 +22,12 @@ export function chatCoreOf(c: Context<AppContext>): ChatCore<Submitted> {
       listModels(c.env)
         .items.filter(({ roles }) => !roles || chats({ roles }))
         .map(({ id }) => id),
-    readBytes: (source) => readWhileLiving(c, () => readBytes(source)),
+    readBytes: (source) =>
+      takeBody(
+        c,
+        (turn) => readBytes(source, undefined, turn),
+        (bytes) => bytes,
+      ),
     async begin(completion, conversationId) {
       await countRun(c);
       const whole = toChatRequest(parse(CompletionRequest, completion));

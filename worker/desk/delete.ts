@@ -7,7 +7,7 @@ import { type Outcome, unwrap } from '../outcome.ts';
 import type { Caller } from '../ports/conversation.ts';
 import { reach, unlessReset } from '../reach.ts';
 
-/** Ends the current run first. Throws NOT_FOUND, INTERNAL for damaged storage, and UNAVAILABLE. */
+/** Ends the current run first. Throws NOT_FOUND, DAMAGED, and UNAVAILABLE. */
 export async function deleteConversation(env: Env, caller: Caller): Promise<void> {
   const deleted = await conversationOf(env, caller)
     .delete(caller)
@@ -25,10 +25,11 @@ function notErased(
   error: Error,
 ): Outcome<void> {
   const thrown = unlessReset(error);
-  if (thrown instanceof DrawbridgeError) throw thrown; // A restart: the client can try again.
+  const isPassing = thrown instanceof DrawbridgeError && thrown.code !== 'DAMAGED';
+  if (isPassing) throw thrown; // A restart: the client can try again.
   logEvent('delete_failed', { trace, account, conversation, error });
   const message =
-    'The storage of this conversation is damaged and cannot be opened, so it could not be erased. It is off your list. ' +
-    'The operator of this server can remove its file.';
-  return { ok: false, code: 'INTERNAL', message };
+    'What is stored of this conversation is damaged, so it could not be erased. It is off your list. ' +
+    'The operator can remove its file.';
+  return { ok: false, code: 'DAMAGED', message };
 }

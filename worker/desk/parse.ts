@@ -4,31 +4,60 @@ import type * as z from 'zod';
 import { DrawbridgeError, formatPath, invalidRequest } from '../../shared/errors.ts';
 import { JsonDepthError, parseJson } from '../../shared/text/json.ts';
 import type { AppContext } from '../account/caller.ts';
+import { HEAVY_LIMITS } from '../account/limits.ts';
 import { requireLiving } from '../account/living-sessions.ts';
+import { BodyTurn } from './body-turn.ts';
 import { type BodyLimits, readText } from './read-text.ts';
 
-/** The body, parsed as JSON of this schema. Throws INVALID_JSON, INVALID_REQUEST, and like {@link requireLiving}. */
+/** The body, parsed as JSON of this schema. Throws INVALID_JSON, INVALID_REQUEST, and like {@link takeBody}. */
 export async function parseBody<Schema extends z.ZodType>(
   c: Context<AppContext>,
   schema: Schema,
   limits?: BodyLimits,
 ): Promise<z.output<Schema>> {
-  const text = await readWhileLiving(c, () => readText(c.req.raw, limits));
-  return parse(schema, jsonOf(text));
+  return await takeBody(
+    c,
+    (turn) => readText(c.req.raw, limits, turn),
+    (text) => parse(schema, jsonOf(text)),
+  );
 }
 
-/** What `read` reads of the body. A large one can take half an hour, in which the sender's session may end. */
-export async function readWhileLiving<Body>(
+/**
+ * What is made of the body: of a large one in a turn of its account. It can take half an hour, in which the sender's
+ * session may end. Throws like `read`, {@link BodyTurn.take} and {@link requireLiving}.
+ */
+export async function takeBody<Body extends { readonly length: number }, Made>(
   c: Context<AppContext>,
-  read: () => Promise<Body>,
-): Promise<Body> {
-  const body = await read();
+  read: (turn: BodyTurn | undefined) => Promise<Body>,
+  make: (body: Body) => Made,
+): Promise<Made> {
   // The endpoints that need no token have no caller.
   const caller: AppContext['Variables']['caller'] | undefined = c.var.caller;
-  if (caller && caller.scope !== 'operator') {
-    await requireLiving(c.env, { account: caller.sub, session: caller.sid, isRead: true });
+  const turn = caller && !c.var.turn ? new BodyTurn(caller.sub, c.req.raw.signal) : undefined;
+  try {
+    const body = await read(turn);
+    if (body.length > HEAVY_LIMITS.bodyBytes) await turn?.take();
+    if (caller && caller.scope !== 'operator') {
+      await requireLiving(c.env, { account: caller.sub, session: caller.sid, isRead: true });
+    }
+    if (!turn?.isHeld) return make(body);
+    // Reading, parsing and storing take some 20 ms each: others come between.
+    await scheduler.wait(HEAVY_LIMITS.restMs);
+    const made = make(body);
+    await scheduler.wait(HEAVY_LIMITS.restMs);
+    keepUntilStored(c, turn, body.length);
+    return made;
+  } catch (error) {
+    turn?.[Symbol.dispose]();
+    throw error;
   }
-  return body;
+}
+
+/** Not until the end of the request, which may wait for the whole answer. */
+function keepUntilStored(c: Context<AppContext>, turn: Disposable, length: number): void {
+  c.set('turn', turn);
+  const stored = scheduler.wait(length * HEAVY_LIMITS.bodyMsPerByte);
+  c.executionCtx.waitUntil(stored.finally(() => turn[Symbol.dispose]()));
 }
 
 function jsonOf(text: string): unknown {

@@ -2,6 +2,8 @@
 import { DrawbridgeError } from '../../shared/errors.ts';
 import { REQUEST_LIMITS } from '../../shared/limits.ts';
 import { KIB, SECOND } from '../../shared/units.ts';
+import { HEAVY_LIMITS } from '../account/limits.ts';
+import type { BodyTurn } from './body-turn.ts';
 
 /** The bounds of a body. */
 export type BodyLimits = Pick<
@@ -9,16 +11,21 @@ export type BodyLimits = Pick<
   'maxBodyBytes' | 'bodyMs' | 'bodyBytesPerSecond'
 >;
 
-/** Reads at most `maxBodyBytes`, whatever Content-Length says. @throws PAYLOAD_TOO_LARGE, REQUEST_TIMEOUT */
+/**
+ * Reads at most `maxBodyBytes`, whatever Content-Length says. A large body takes the turn for its later pieces, and may
+ * have lost it at the end. @throws PAYLOAD_TOO_LARGE, REQUEST_TIMEOUT, and as the turn
+ */
 export async function readText(
   { body }: Pick<Request, 'body'>,
   limits: BodyLimits = REQUEST_LIMITS,
+  turn?: BodyTurn,
 ): Promise<string> {
   const decoder = new TextDecoder();
   let text = '';
-  await readPieces(body, limits, (piece) => {
+  const take = (piece: Uint8Array) => {
     text += decoder.decode(piece, { stream: true });
-  });
+  };
+  await readPieces(body, { limits, turn, take });
   return text + decoder.decode();
 }
 
@@ -26,20 +33,22 @@ export async function readText(
 export async function readBytes(
   { body }: Pick<Request, 'body'>,
   limits: BodyLimits = REQUEST_LIMITS,
+  turn?: BodyTurn,
 ): Promise<Uint8Array<ArrayBuffer>> {
   const buffer = new ArrayBuffer(0, { maxByteLength: limits.maxBodyBytes });
-  await readPieces(body, limits, (piece) => {
+  const take = (piece: Uint8Array) => {
     const at = buffer.byteLength;
     buffer.resize(at + piece.byteLength);
     new Uint8Array(buffer, at).set(piece);
-  });
+  };
+  await readPieces(body, { limits, turn, take });
   return new Uint8Array(buffer.slice(0));
 }
 
 /** Drops some of a refused request's body: a client that still sends may otherwise not read why. Never throws. */
 export async function dropBody({ body, bodyUsed }: Request): Promise<void> {
   if (!body || bodyUsed || body.locked) return;
-  await readPieces(body, DROP_LIMITS, () => undefined).catch(() => undefined);
+  await readPieces(body, { limits: DROP_LIMITS, take: () => undefined }).catch(() => undefined);
 }
 
 const DROP_LIMITS: BodyLimits = {
@@ -49,16 +58,20 @@ const DROP_LIMITS: BodyLimits = {
   bodyBytesPerSecond: REQUEST_LIMITS.bodyBytesPerSecond,
 };
 
-async function readPieces(
-  body: Request['body'],
-  limits: BodyLimits,
-  take: (piece: Uint8Array) => void,
-): Promise<void> {
-  const reader = body?.getReader();
+interface PieceReading {
+  readonly limits: BodyLimits;
+  readonly turn?: BodyTurn | undefined;
+  /** The piece is gone when it returns. */
+  readonly take: (piece: Uint8Array) => void;
+}
+
+async function readPieces(body: Request['body'], reading: PieceReading): Promise<void> {
+  // The runtime's own pieces have 4 KiB.
+  const reader = body?.getReader({ mode: 'byob' });
   if (!reader) return;
-  const deadline = new BodyDeadline(limits);
+  const deadline = new BodyDeadline(reading.limits);
   try {
-    await readAll(reader, deadline, limits.maxBodyBytes, take);
+    await readAll(reader, deadline, reading);
   } finally {
     deadline.end();
     // Drops the rest of a refused body. Fails harmlessly for a body that was read to its end.
@@ -67,14 +80,16 @@ async function readPieces(
 }
 
 async function readAll(
-  reader: ReadableStreamDefaultReader<Uint8Array>,
+  reader: ReadableStreamBYOBReader,
   deadline: BodyDeadline,
-  maxBodyBytes: number,
-  take: (piece: Uint8Array) => void,
+  { limits: { maxBodyBytes }, turn, take }: PieceReading,
 ): Promise<void> {
   let bytes = 0;
-  for (;;) {
-    const { done, value } = await Promise.race([reader.read(), deadline.passed]);
+  for (let buffer = new ArrayBuffer(PIECE_BYTES); ; ) {
+    if (turn && bytes > HEAVY_LIMITS.bodyBytes) await deadline.pause(() => turn.take());
+    const piece = reader.read(new Uint8Array(buffer));
+    const came = turn ? turn.until(piece) : piece;
+    const { done, value } = await Promise.race([came, deadline.passed]);
     if (done) return;
     bytes += value.byteLength;
     if (bytes > maxBodyBytes) {
@@ -85,14 +100,17 @@ async function readAll(
     }
     deadline.extend(bytes);
     take(value);
+    buffer = value.buffer;
   }
 }
+
+const PIECE_BYTES = 64 * KIB;
 
 /** A deadline that moves with each byte received. Uses one timer, which is set again if it fires early. */
 class BodyDeadline {
   /** Rejects with REQUEST_TIMEOUT; never resolves. */
   readonly passed: Promise<never>;
-  readonly #startMs = Date.now();
+  #startMs = Date.now();
   readonly #limits: BodyLimits;
   readonly #fail: (reason: Error) => void;
   #bytes = 0;
@@ -109,6 +127,18 @@ class BodyDeadline {
 
   extend(bytes: number): void {
     this.#bytes = bytes;
+  }
+
+  /** Does not run while the sender waits for us. */
+  async pause(wait: () => Promise<void>): Promise<void> {
+    clearTimeout(this.#timer);
+    const pausedMs = Date.now();
+    try {
+      await wait();
+    } finally {
+      this.#startMs += Date.now() - pausedMs;
+      this.#look();
+    }
   }
 
   end(): void {

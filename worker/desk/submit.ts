@@ -8,7 +8,7 @@ import { sha256 } from '../../shared/text/sha256.ts';
 import type { ClientTool } from '../../shared/tools/toolbox.ts';
 import { conversationIdOf } from '../../shared/wire/derived-id.ts';
 import { Mode } from '../../shared/wire/modes.ts';
-import { forkConversation } from '../conversation/fork/fork.ts';
+import { forkConversation, noteMaking } from '../conversation/fork/fork.ts';
 import type { Errand, RequestFields, RunRequest } from '../conversation/store/rows.ts';
 import { titleOf } from '../conversation/store/title.ts';
 import type { Env } from '../env.ts';
@@ -167,7 +167,10 @@ async function prepareConversation(
     await reach(() => forkConversation(env, caller, source));
     return null;
   }
-  if (editOf === undefined) return await openConversation(env, sending);
+  if (editOf === undefined) {
+    const [create] = await Promise.all([openConversation(env, sending), noteMaking(env, caller)]);
+    return create;
+  }
   const { conversationId: from, ordinal } = parseResponseId(editOf);
   const title = ordinal === 1 ? titleOf(messages.at(-1)?.content ?? '') : undefined;
   await reach(() => forkConversation(env, caller, { from, ordinal, through: false, title }));

@@ -8,6 +8,7 @@ import {
 import { newSessionId } from '../../shared/ids.ts';
 import type { Outcome } from '../outcome.ts';
 import { invitationIdOf } from '../people/entry-secrets.ts';
+import { siteOf } from '../people/network.ts';
 import type {
   Admitted,
   Decider,
@@ -101,15 +102,31 @@ export function deleteInvitation(
   return found?.account;
 }
 
-/** Adds a login and returns its code. Undefined if too many wait. */
+/**
+ * Adds a login and returns its code. Where too many wait, the oldest one goes of the site with the most, so that few
+ * sites cannot keep all others out. Undefined if none can go.
+ */
 export function addLogin(sql: SqlStorage, login: NewLogin, nowMs: number): string | undefined {
   const { key, address = null, expiresMs: expires, ...named } = login;
   forgetExpired(sql, nowMs);
-  if (countWhere(sql, 'code is not null') >= ENTRY_LIMITS.maxLogins) return undefined;
+  const isFull = countWhere(sql, 'code is not null') >= ENTRY_LIMITS.maxLogins;
+  if (isFull && !forgetCrowding(sql)) return undefined;
   const code = freeCode(sql);
   const row = { ...named, code, key: JSON.stringify(key), address, made: nowMs, expires };
   insertRow(sql, 'entries', row);
   return code;
+}
+
+/** Only of logins on which no person has decided. False without one. */
+function forgetCrowding(sql: SqlStorage): boolean {
+  const query = `select secret, address from entries
+    where code is not null and account is null and is_refused = 0 order by made, secret`;
+  const waiting = sql.exec<{ secret: string; address: string | null }>(query).toArray();
+  const crowds = Map.groupBy(waiting, ({ address }) => siteOf(address ?? undefined));
+  const [largest] = [...crowds.values()].sort((one, other) => other.length - one.length);
+  if (!largest?.[0]) return false;
+  sql.exec('delete from entries where secret = ?', largest[0].secret);
+  return true;
 }
 
 /** A code that no login has. */

@@ -199,6 +199,14 @@ export class Directory extends DurableObject<Env> implements DirectoryPort {
     this.record({ action: 'account_deleted', subject: account });
   }
 
+  deletions(): { accounts: string[]; newest: number } {
+    const rows = this.#store.read<{ subject: string; number: number }>(
+      "select subject, max(number) as number from records where action = 'account_deleted' group by 1",
+    );
+    const newest = Math.max(0, ...rows.map(({ number }) => number));
+    return { accounts: rows.map(({ subject }) => subject), newest };
+  }
+
   record(act: Act): void {
     addRecord(this.#store.written, act, Date.now());
   }

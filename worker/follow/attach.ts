@@ -6,8 +6,9 @@ import { DONE_CLOSE, type Following, SESSION_CLOSE } from '../conversation/tape/
 import type { Env } from '../env.ts';
 import { accountOf, conversationOf } from '../objects.ts';
 import { refused } from '../people/refused.ts';
+import type { Refused } from '../ports/account.ts';
 import type { Caller, Person } from '../ports/conversation.ts';
-import { isOfNewerData } from '../reach.ts';
+import { inTime, isOfNewerData, storageFault } from '../reach.ts';
 import { FOLLOW_LIMITS } from './limits.ts';
 
 /** `caller` names a conversation to follow it, or a response of it; else its account is followed. */
@@ -32,13 +33,13 @@ async function attach(
 ): Promise<Attached> {
   const { session } = caller;
   // Always asked anew: a reader that was cut a moment ago comes back with a token that a plain read still trusts.
-  const why = await accountOf(env, caller.account).refusal(session);
+  const why = await inTime<Refused | null>(accountOf(env, caller.account).refusal(session));
   if (why) throw refused(why);
   const url = formatFollowRequest(caller, { framing, responseId, session }, cursor);
   const upgrade = { headers: { ...tracing(caller), upgrade: 'websocket' } };
   const object =
     'conversationId' in caller ? conversationOf(env, caller) : accountOf(env, caller.account);
-  const response = await object.fetch(url, upgrade);
+  const response = await inTime(object.fetch(url, upgrade));
   if (!response.webSocket) return { type: 'response', response };
   return { type: 'socket', socket: response.webSocket };
 }
@@ -54,14 +55,15 @@ export async function attachFirst(
   try {
     return await attach(env, followed, framing, cursor);
   } catch (error) {
-    if (isOfNewerData(error) || error instanceof DrawbridgeError) throw error;
+    if (isOfNewerData(error) || storageFault(error) || error instanceof DrawbridgeError)
+      throw error;
     const attached = await attachAgain(env, followed, framing, () => cursor, signal);
     if (attached) return attached;
     throw error;
   }
 }
 
-/** {@link attach} for a reader that lost its socket. Tries `maxReattaches` times; null if the object stays away. */
+/** {@link attach} for a reader that lost its socket. Tries `maxReattaches` times; null if the object stays away, or hangs. */
 export async function attachAgain(
   env: Env,
   followed: Followed,
@@ -69,8 +71,10 @@ export async function attachAgain(
   cursor: () => number,
   signal: AbortSignal,
 ): Promise<Attached | null> {
-  for (let tries = 0; tries < FOLLOW_LIMITS.maxReattaches && !signal.aborted; tries++) {
-    await new Promise((resolve) => setTimeout(resolve, FOLLOW_LIMITS.reattachMs));
+  const { maxReattaches, reattachMs } = FOLLOW_LIMITS;
+  const endMs = Date.now() + maxReattaches * reattachMs;
+  for (let tries = 0; tries < maxReattaches && !signal.aborted && Date.now() < endMs; tries++) {
+    await new Promise((resolve) => setTimeout(resolve, reattachMs));
     try {
       return await attach(env, followed, framing, cursor());
     } catch {

@@ -3,6 +3,7 @@ import { parseResponseId } from '../../shared/ids.ts';
 import type { Env } from '../env.ts';
 import { conversationOf } from '../objects.ts';
 import type { Caller } from '../ports/conversation.ts';
+import { inTime } from '../reach.ts';
 import { FOLLOW_LIMITS } from './limits.ts';
 
 /** A response of this caller. */
@@ -18,13 +19,16 @@ export async function cancelRun(
   { unlessFollowed = false } = {},
 ): Promise<void> {
   const { ordinal } = parseResponseId(responseId);
-  for (let tries = 0; tries < FOLLOW_LIMITS.maxReattaches; tries++) {
+  const { maxReattaches, reattachMs } = FOLLOW_LIMITS;
+  const endMs = Date.now() + maxReattaches * reattachMs;
+  for (let tries = 0; tries < maxReattaches && Date.now() < endMs; tries++) {
     try {
-      await conversationOf(env, caller).cancel(caller, ordinal, unlessFollowed);
+      const cancel = conversationOf(env, caller).cancel(caller, ordinal, unlessFollowed);
+      await inTime<unknown>(cancel);
       return;
     } catch {
       // The object is moving or restarting. Try again.
-      await new Promise((resolve) => setTimeout(resolve, FOLLOW_LIMITS.reattachMs));
+      await new Promise((resolve) => setTimeout(resolve, reattachMs));
     }
   }
 }

@@ -8,7 +8,7 @@ import { answerOf, isWaiting } from '../../shared/wire/fold.ts';
 import { readDocument } from '../conversation/reading/requests.ts';
 import { ResponseFold } from '../conversation/tape/response-fold.ts';
 import type { Env } from '../env.ts';
-import { unavailable } from '../reach.ts';
+import { inTime, unavailable } from '../reach.ts';
 import { type Attached, attachAgain, attachFirst, listen } from './attach.ts';
 import type { Begun } from './cancel-run.ts';
 
@@ -42,7 +42,7 @@ export async function foldAnswer(
 /** The error of an object that refuses a follower: the conversation was deleted meanwhile. */
 export async function refusalOf(response: Response): Promise<DrawbridgeError> {
   if (response.ok) return notFollowed();
-  const { error } = await response.json<WireError>();
+  const { error } = await inTime(response.json<WireError>());
   return new DrawbridgeError(error.code, error.message);
 }
 
@@ -53,9 +53,9 @@ function notFollowed(): DrawbridgeError {
 /** Reads the whole response. A response that was cancelled before it started has no start event to fold. */
 async function readAnswer(env: Env, { caller, responseId }: Begun): Promise<ChatResponse> {
   const { ordinal } = parseResponseId(responseId);
-  const whole = await readDocument(env, caller, { type: 'response', ordinal });
+  const whole = await inTime(readDocument(env, caller, { type: 'response', ordinal }));
   if (!whole.ok) throw await refusalOf(whole);
-  return await whole.json<ChatResponse>();
+  return await inTime(whole.json<ChatResponse>());
 }
 
 /** Whether the run only waits for a person, or for the app: every open document is a question. */

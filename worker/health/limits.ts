@@ -14,4 +14,6 @@ export const METRIC_LIMITS = {
   maxSeries: 200,
   /** Characters of a label's value. */
   maxLabelChars: 80,
+  /** Damaged objects that are counted: from the first one on a person must look. */
+  maxDamaged: 1_000,
 } as const;

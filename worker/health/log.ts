@@ -11,9 +11,12 @@ const EVENTS = {
   bridge_connected: 'info',
   bridge_disconnected: 'info',
   push_sent: 'info',
+  left_behind: 'warn',
   rate_limited: 'warn',
+  origin_refused: 'warn',
   bridge_refused: 'warn',
   upstream_unreachable: 'warn',
+  run_unwoken: 'warn',
   subagent_unreachable: 'warn',
   title_failed: 'warn',
   push_failed: 'warn',
@@ -24,13 +27,14 @@ const EVENTS = {
   request_failed: 'error',
   run_failed: 'error',
   run_unended: 'error',
+  storage_damaged: 'error',
 } as const;
 
 export type WorkerEvent = keyof typeof EVENTS;
 
 type TextFields =
   | ('trace' | 'account' | 'conversation' | 'run' | 'call' | 'bridge')
-  | ('operation' | 'service' | 'model' | 'tool' | 'code' | 'deadline' | 'message');
+  | ('object' | 'operation' | 'service' | 'model' | 'tool' | 'code' | 'deadline' | 'message');
 type NumberFields = 'durationMs' | 'firstMs' | 'inputTokens' | 'outputTokens' | 'turns' | 'calls';
 
 /** The fields of a line. `run`: the response's id. `message`: no content. `error`: any, see {@link describeError}. */

@@ -1,4 +1,5 @@
 /** What this isolate counts for `GET /metrics`. docs/observability.md explains each metric. */
+import { countDamaged } from './damage.ts';
 import { Counter, Gauge, Histogram } from './series.ts';
 
 /** The content type of {@link formatMetrics}. */
@@ -41,6 +42,11 @@ export const metrics = {
     SLOW,
   ),
   errors: new Counter('errors_total', 'Errors by place and code.'),
+  damaged: new Gauge(
+    'damaged_objects',
+    'Damaged objects that were met since the start.',
+    countDamaged,
+  ),
   bridges: new Gauge('bridges_connected', 'Connected bridges.', () => connectedTunnels.size),
 } as const;
 

@@ -1,21 +1,24 @@
 /** Checks the proofs by which a session shows that it has its key. */
-import { decodeProtectedHeader, importJWK, jwtVerify } from 'jose';
+import { jwtVerify } from 'jose';
 import * as z from 'zod';
 import { SessionKey } from '../../shared/api/sessions.ts';
 import { DrawbridgeError } from '../../shared/errors.ts';
 import { SESSION_LIMITS } from '../../shared/limits.ts';
 import { SECOND } from '../../shared/units.ts';
 import { PROOF_AUDIENCE } from '../../shared/wire/tokens.ts';
-import { unauthenticated } from '../secret.ts';
+import { unauthenticated, unverified } from '../secret.ts';
 
 const ProofClaims = z.object({
   sub: z.string(),
   iat: z.number(),
   jti: z.string().min(1).max(64),
-  /** Of a new key: the host name of the server that its device was given. Absent from a page's own server. */
+  /** Of a new key: the host name of the server that its device was given. */
   server: z.string().optional(),
 });
 type ProofClaims = z.infer<typeof ProofClaims>;
+
+/** The header of a proof of a new key. */
+const KeyHeader = z.object({ jwk: SessionKey });
 
 /** The id of a proof that `key` has signed for `subject` just now. @throws UNAUTHENTICATED, CLOCK_OFF (`nowMs`) */
 export async function checkProof(proof: string, key: SessionKey, subject: string): Promise<string> {
@@ -44,29 +47,20 @@ export async function newKeyIn(
   subject: string,
   isOwnHost: (host: string) => boolean,
 ): Promise<SessionKey> {
-  const { data: key } = z
-    .object({ jwk: SessionKey })
-    .transform(({ jwk }) => jwk)
-    .safeParse(headerOf(proof));
+  const key = KeyHeader.safeParse(unverified(proof, 0)).data?.jwk;
   if (!key) throw unauthenticated('The proof has no key in its header (`jwk`, P-256)');
   const { server } = await checkClaims(proof, key, subject);
-  if (server === undefined || isOwnHost(server)) return key;
+  if (server !== undefined && isOwnHost(server)) return key;
   throw unauthenticated(
-    `The proof was made for ${server}, which is not the address of this server`,
+    server === undefined
+      ? 'The proof does not name the server that it was made for: update the client'
+      : `The proof was made for ${server}, which is not the address of this server (PUBLIC_URL)`,
   );
-}
-
-function headerOf(proof: string): unknown {
-  try {
-    return decodeProtectedHeader(proof);
-  } catch {
-    return undefined; // It is no JWT.
-  }
 }
 
 async function readClaims(proof: string, key: SessionKey, subject: string) {
   try {
-    const { payload } = await jwtVerify(proof, await importJWK(key, 'ES256'), {
+    const { payload } = await jwtVerify(proof, key, {
       algorithms: ['ES256'],
       audience: PROOF_AUDIENCE,
       subject,

@@ -14,6 +14,18 @@ import type { ResponseStatus, Usage } from '../../shared/wire/documents.ts';
 import type { Outcome } from '../outcome.ts';
 import type { Act, RecordsPage, StoredRecord } from '../storage/records.ts';
 
+/** A conversation or a bridge that is to be deleted. */
+export interface DoomedPart {
+  readonly type: 'conversation' | 'bridge';
+  readonly id: string;
+}
+
+/** What an object of a conversation or a bridge knows of itself. */
+export interface Belonging {
+  readonly id: string;
+  readonly account: string;
+}
+
 /** What is known of a session when it is made. */
 export type NewStoredSession = Pick<StoredSession, 'id' | 'name' | 'kind' | 'key'>;
 
@@ -29,8 +41,8 @@ export interface StoredSession {
 
 /** One account: its bridges and conversations. */
 export interface AccountPort extends Rpc.DurableObjectBranded {
-  /** Remembers a bridge, and that it connected now. Changes nothing where it is refused. */
-  bridgeConnected(bridgeId: string, session?: string): Refused | null;
+  /** Remembers a bridge, and that it connected now, in another process's place. Changes nothing where it is refused. */
+  bridgeConnected(bridgeId: string, session?: string, replaces?: boolean): Refused | null;
 
   /** A bridge has closed its connection, and has no other one. */
   bridgeClosed(bridgeId: string): void;
@@ -41,6 +53,9 @@ export interface AccountPort extends Rpc.DurableObjectBranded {
   /** All bridges. The bridge that connected last comes first. */
   bridges(): KnownBridge[];
 
+  /** Notes a conversation that is about to be stored, so that a deletion finds it. Changes nothing where it is refused. */
+  making(conversationId: string): Refused | null;
+
   /** Lists a new conversation. Changes nothing if it is listed already. */
   begin(conversation: Listed): void;
 
@@ -50,8 +65,8 @@ export interface AccountPort extends Rpc.DurableObjectBranded {
   /** Updates the listing. Uses `updatedMs` only if the conversation was not listed. Adds `spent`, once for each call. */
   update(conversation: Listed, spent?: UsageEntry): ConversationInfo;
 
-  /** The run through which usage is counted. Null for a conversation listed before usage was counted. */
-  counted(conversationId: string): number | null;
+  /** What the account has heard of a conversation. */
+  heard(conversationId: string): Heard;
 
   /** Adds what a conversation has spent, apart from an answer. Changes nothing if it is counted. */
   count(conversationId: string, spent: SpentSince): void;
@@ -71,10 +86,10 @@ export interface AccountPort extends Rpc.DurableObjectBranded {
   waiting(): string[];
 
   /** A {@link ConversationList} as JSON, which the Worker passes on as it is. */
-  list(query: ListQuery): string;
+  list(query: ListQuery, stillAsked: StillAsked): Promise<string>;
 
   /** The agents among the conversations. */
-  agents(query: AgentListQuery): AgentList;
+  agents(query: AgentListQuery, stillAsked: StillAsked): Promise<AgentList>;
 
   /** What the list has of a private conversation; null for any other one. */
   privateListing(conversationId: string): PrivateListing | null;
@@ -118,6 +133,15 @@ export interface AccountPort extends Rpc.DurableObjectBranded {
    */
   changeState(wanted: WantedState): Promise<Outcome<Standing>>;
 
+  /**
+   * Deletes the account although its file is damaged: empties the file, and deletes what the old lists still tell. Never
+   * rejects for what it cannot read of them.
+   */
+  wipe(): Promise<void>;
+
+  /** Takes what a deleted account has left behind, and deletes it soon after. False for an account that lives. */
+  left(part: DoomedPart): boolean;
+
   /** Ids of its listed conversations, in the order of the ids: a page of those after this one. */
   conversationsAfter(id: string): string[];
 
@@ -135,7 +159,8 @@ export type Refused = Extract<ErrorCode, 'SESSION_ENDED' | 'ACCOUNT_SUSPENDED' |
 export type WantedState = Exclude<AccountState, 'deleting'>;
 
 /** An account as its operator sees it. */
-export type Standing = Pick<AccountStanding, 'state' | 'has' | 'deleted'> & {
+export type Standing = Pick<AccountStanding, 'has' | 'deleted'> & {
+  readonly state: AccountState;
   /** When it got into its state, epoch milliseconds; null if it has always been active. */
   readonly sinceMs: number | null;
 };
@@ -192,7 +217,7 @@ export interface AnsweredExchange extends Listed {
   readonly text: string;
   /** Null where nothing is new. */
   readonly spent: SpentSince | null;
-  /** The run that has just ended, for a notification. Undefined for a copy, and after a lost report. */
+  /** The run that has just ended, for a notification. Undefined for a copy, and where a crash lost the report. */
   readonly run?: EndedRun | undefined;
 }
 
@@ -200,6 +225,13 @@ export interface AnsweredExchange extends Listed {
 export interface EndedRun {
   readonly status: ResponseStatus;
   readonly durationMs: number;
+}
+
+/** What an account has heard of a conversation. */
+export interface Heard {
+  readonly isListed: boolean;
+  /** The run through which usage is counted. Null for a conversation listed before usage was counted. */
+  readonly through: number | null;
 }
 
 /** What the runs of a conversation after `after`, up to `through`, have spent. */
@@ -223,6 +255,9 @@ export interface UsageRange {
   /** The last entry of the previous page; null for the first page. */
   readonly after: { readonly day: string; readonly model: string } | null;
 }
+
+/** Asked between the parts of a long read whether its client still waits. Fails where the client's request is over. */
+export type StillAsked = () => boolean | Promise<boolean>;
 
 export interface ListQuery {
   readonly limit: number;

@@ -15,7 +15,7 @@ import type { GuestCall, ToolResult } from '../../shared/wire/tunnel.ts';
 import type { Parent, RunRequest } from '../conversation/store/rows.ts';
 import type { Outcome } from '../outcome.ts';
 import type { StoredRow } from '../storage/statements.ts';
-import type { ResponseUsage } from './account.ts';
+import type { Belonging, ResponseUsage } from './account.ts';
 
 /** Who calls. The Worker sets the account after it has checked the token. */
 export interface Person {
@@ -56,6 +56,12 @@ export interface ConversationPort extends Rpc.DurableObjectBranded {
 
   /** Ends all responses of an agent, also those that wait. Fails with NOT_FOUND if the conversation is no agent. */
   stopAgent(caller: Caller): Promise<Outcome<void>>;
+
+  /** Whose conversation this is; null where none is stored whole. */
+  owner(): Belonging | null;
+
+  /** From the server's start: goes on with a run that an earlier instance left. False where nothing is stored. */
+  wake(): boolean;
 
   /** Ends a response, with `unlessFollowed` only if no one follows it. A finished response does not change. */
   cancel(caller: Caller, ordinal: number, unlessFollowed?: boolean): Promise<Outcome<Cancelled>>;

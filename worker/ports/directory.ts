@@ -48,6 +48,9 @@ export interface DirectoryPort extends Rpc.DurableObjectBranded {
   /** Uses an invitation or login up. Repeatable with one key. Fails with ENTRY_ENDED, LOGIN_PENDING, LOGIN_REFUSED. */
   enter(secret: string, key: SessionKey): Outcome<Admitted>;
 
+  /** The accounts that were deleted, as far as records of it are kept, and the number of the newest one; 0 for none. */
+  deletions(): { accounts: string[]; newest: number };
+
   /** Fails with INVALID_REQUEST for the id of another passkey, and where the account has too many. */
   addPasskey(passkey: NewStoredPasskey): Outcome<void>;
 

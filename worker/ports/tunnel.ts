@@ -1,5 +1,6 @@
 /** What the object of a bridge answers, and what it takes and gives. Its callers and it import this, and never each other. */
 import type { BridgeDetails, BridgeInfo } from '../../shared/api/listings.ts';
+import type { SessionKey } from '../../shared/api/sessions.ts';
 import type { EnrolmentOutcome, EnrolmentRequest } from '../../shared/wire/enrolment.ts';
 import type { FileQuery, FoundFile } from '../../shared/wire/files.ts';
 import type { Findings, MessageLook } from '../../shared/wire/findings.ts';
@@ -9,7 +10,7 @@ import type { ProcessAsk, ProcessReport } from '../../shared/wire/processes.ts';
 import type { ApprovalAnswer, ToolCall } from '../../shared/wire/tunnel.ts';
 import type { Machine } from '../conversation/store/rows.ts';
 import type { Outcome } from '../outcome.ts';
-import type { Refused } from './account.ts';
+import type { Belonging, Refused } from './account.ts';
 
 /** The edge's end of one bridge's tunnel. The bridge itself connects over `fetch`, with a WebSocket. */
 export interface TunnelPort extends Rpc.DurableObjectBranded {
@@ -40,6 +41,9 @@ export interface TunnelPort extends Rpc.DurableObjectBranded {
   /** What the owner's files of the machine allow. Null as for {@link processes}. */
   policy(account: string): Promise<MachinePolicy | null>;
 
+  /** Lets the bridge move to the machine with this key, once and soon. False for others than the owner. */
+  allowMove(account: string, key: SessionKey): boolean;
+
   /**
    * Takes calls over: they are stored when this returns. Those of an account that may not use the bridge end with
    * NOT_GRANTED. The same call again changes nothing. Returns the number of rows written, including the later rows that
@@ -60,6 +64,9 @@ export interface TunnelPort extends Rpc.DurableObjectBranded {
 
   /** From the account, which is being deleted: deletes everything. False for a bridge of another account. */
   erase(account: string): Promise<boolean>;
+
+  /** Whose bridge this is; null for one that never connected. */
+  owner(): Belonging | null;
 
   /** Answers at once. A caller that waits for the bridge polls this. */
   answerState(account: string, key: AnswerKey): AnswerState;

@@ -19,7 +19,8 @@ export function openStored(sql: Sql, migrations: readonly string[]): boolean {
  * @throws with the message {@link NEWER_TABLES} if a newer program has written the tables. They stay as they are.
  */
 export function migrate(sql: Sql, migrations: readonly string[]): void {
-  sql.exec('create table if not exists schema_version (version integer not null)');
+  // Only if it is missing: once a statement that writes has met a damaged page, the runtime ends the object.
+  if (!hasSchema(sql)) sql.exec('create table schema_version (version integer not null)');
   const stored = sql.exec<{ version: number }>('select version from schema_version').toArray()[0];
   const version = stored?.version ?? 0;
   if (version === migrations.length) return;

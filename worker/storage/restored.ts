@@ -9,6 +9,18 @@ export interface RestoredEnv {
   readonly RESTORED_AT?: string;
   /** The first position that tapes give out after it: beyond all positions of all futures before. */
   readonly FIRST_POSITION?: string;
+  /** JSON: the two variables for each object whose file alone was restored since, by its id. */
+  readonly RESTORED_FILES?: string;
+}
+
+/** What an object is to know of the last restore: that of its own file, where that was restored alone. */
+export function restoredFor<Env extends RestoredEnv>(
+  env: Env,
+  { id }: Pick<DurableObjectState, 'id'>,
+): Env {
+  if (env.RESTORED_FILES === undefined) return env;
+  const files = JSON.parse(env.RESTORED_FILES) as Readonly<Record<string, RestoredEnv>>;
+  return { ...env, ...files[String(id)] };
 }
 
 /** Whether something was begun before the last restore. What begins after `nowMs` was: the clock was ahead then. */

@@ -1,20 +1,29 @@
 /** The tables of an object that stores nothing before its first write. */
+import { isDamage } from './damage.ts';
 import { migrate, openStored } from './migrations.ts';
 import type { StoredRow } from './statements.ts';
 
 export class Tables {
   readonly #sql: SqlStorage;
   readonly #migrations: readonly string[];
-  #isStored: boolean;
+  #isStored = false;
+  /** Why nothing can be read or written until {@link makeAgain}. The object lives, so that it can be emptied. */
+  #damage: unknown = null;
 
   constructor(sql: SqlStorage, migrations: readonly string[]) {
     this.#sql = sql;
     this.#migrations = migrations;
-    this.#isStored = openStored(sql, migrations);
+    try {
+      this.#isStored = openStored(sql, migrations);
+    } catch (error) {
+      if (!isDamage(error)) throw error;
+      this.#damage = error;
+    }
   }
 
   /** For statements that read; null where nothing is stored. */
   get stored(): SqlStorage | null {
+    if (this.#damage) throw this.#damage;
     return this.#isStored ? this.#sql : null;
   }
 
@@ -30,6 +39,7 @@ export class Tables {
   }
 
   prepare(): void {
+    if (this.#damage) throw this.#damage;
     if (!this.#isStored) this.makeAgain();
   }
 
@@ -37,5 +47,6 @@ export class Tables {
   makeAgain(): void {
     migrate(this.#sql, this.#migrations);
     this.#isStored = true;
+    this.#damage = null;
   }
 }

@@ -8,6 +8,11 @@ export interface Connecting {
   readonly expiresMs: number;
   /** The session of the token. */
   readonly session?: string | undefined;
+  /** The origin that the request has named. */
+  readonly origin: string;
+  /** What the proof of the hello must be for, with the challenge of this connection (shared/wire/proof.ts). */
+  readonly subject: string;
+  readonly challenge: string;
 }
 
 export function formatConnectUrl({ expiresMs, session, ...ids }: Connecting): string {
@@ -21,6 +26,7 @@ export function formatConnectUrl({ expiresMs, session, ...ids }: Connecting): st
 
 /** Reads a URL that {@link formatConnectUrl} wrote. Only the Worker can send one, so it is not validated. */
 export function parseConnectUrl(url: URL): Connecting {
-  const { account = '', bridgeId = '', expiresMs, session } = Object.fromEntries(url.searchParams);
-  return { account, bridgeId, expiresMs: Number(expiresMs), session };
+  const { expiresMs, ...texts } = Object.fromEntries(url.searchParams);
+  const { account = '', bridgeId = '', session, origin = '', subject = '', challenge = '' } = texts;
+  return { account, bridgeId, expiresMs: Number(expiresMs), session, origin, subject, challenge };
 }

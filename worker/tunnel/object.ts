@@ -1,6 +1,7 @@
 /** The Durable Object of one bridge: holds its socket, and passes calls, results and answers on. */
 import { DurableObject } from 'cloudflare:workers';
 import type { BridgeDetails, McpServerInfo } from '../../shared/api/listings.ts';
+import type { SessionKey } from '../../shared/api/sessions.ts';
 import { DrawbridgeError } from '../../shared/errors.ts';
 import { RUN_LIMITS, TUNNEL_LIMITS } from '../../shared/limits.ts';
 import { guestEdit } from '../../shared/tools/guest-edit.ts';
@@ -18,6 +19,7 @@ import { keyOfAccount } from '../../shared/wire/tokens.ts';
 import {
   type ApprovalAnswer,
   type BridgeFrame,
+  CHALLENGE_HEADER,
   CLOSE,
   failure,
   type GuestCall,
@@ -32,8 +34,10 @@ import type { Env } from '../env.ts';
 import { logEvent } from '../health/log.ts';
 import { connectedTunnels } from '../health/metrics.ts';
 import { accountOf, conversationOf } from '../objects.ts';
+import { isOwnHost } from '../origin.ts';
 import { type Outcome, toOutcome } from '../outcome.ts';
-import type { Refused } from '../ports/account.ts';
+import { newKeyIn } from '../people/proof.ts';
+import type { Belonging, Refused } from '../ports/account.ts';
 import type {
   AnswerKey,
   AnswerState,
@@ -42,11 +46,19 @@ import type {
   MachineSeen,
   TunnelPort,
 } from '../ports/tunnel.ts';
-import { wasTakenBack } from '../storage/restored.ts';
+import { inTime } from '../reach.ts';
+import { restoredFor, wasTakenBack } from '../storage/restored.ts';
 import { type Answered, Asks, isForOthers } from './asks.ts';
 import { parseConnectUrl } from './connect-url.ts';
 import { countFitting, fitsRow, mismatch, parseFrame } from './frames.ts';
-import { attachmentOf, BridgeSocket, refuse, refuseAs, sendFrame } from './socket.ts';
+import {
+  attachmentOf,
+  BridgeSocket,
+  refuse,
+  refuseAs,
+  type SocketAttachment,
+  sendFrame,
+} from './socket.ts';
 import { type Bridge, type OpenCall, TunnelStore } from './statements.ts';
 
 /** A frame about a call that the bridge has. */
@@ -63,9 +75,11 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
   /** The open private calls with their arguments, which are not stored. */
   readonly #private = new Map<string, ToolCall>();
   readonly #asks = new Asks();
+  /** The checks of the sockets' proofs. */
+  readonly #proving = new WeakMap<WebSocket, Promise<unknown>>();
 
   constructor(state: DurableObjectState, env: Env) {
-    super(state, env);
+    super(state, restoredFor(env, state));
     this.#store = new TunnelStore(state.storage.sql);
     this.#socket = new BridgeSocket(state);
   }
@@ -129,11 +143,12 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
   status(account: string): BridgeState | null {
     const bridge = this.#of(account);
     if (!bridge) return null;
-    const { id, tools, confinement, greetedMs, context } = bridge;
+    const { id, tools, confinement, greetedMs, replacedMs, context } = bridge;
     const connected = this.#socket.current(Date.now()) !== null;
     const known = { id, connected, tools: [...tools], confinement };
     const { workspacePath } = context;
-    if (this.#isOwner(account)) return { ...known, workspacePath };
+    const replaced = replacedMs && { replaced: new Date(replacedMs).toISOString() };
+    if (this.#isOwner(account)) return { ...known, workspacePath, ...replaced };
     // The folders above it are the owner's.
     const name = workspacePath.slice(workspacePath.lastIndexOf('/') + 1);
     const lastConnected = new Date(greetedMs ?? 0).toISOString();
@@ -202,10 +217,18 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
     return answer?.type === type ? (answer as Extract<Answered, { type: Type }>) : null;
   }
 
+  allowMove(account: string, key: SessionKey): boolean {
+    const bridge = this.#store.readBridge();
+    if (bridge?.owner !== account) return false;
+    const mayMove = { key, untilMs: Date.now() + TUNNEL_LIMITS.moveMs };
+    this.#store.saveBridge({ ...bridge, mayMove });
+    return true;
+  }
+
   async dispatch(account: string, calls: readonly ToolCall[], isPatient = false): Promise<number> {
     if (!this.#of(account)) {
       for (const call of calls) {
-        await conversationOf(this.env, call).settle(call.callId, UNGRANTED);
+        await inTime<void>(conversationOf(this.env, call).settle(call.callId, UNGRANTED));
       }
       return 0;
     }
@@ -268,6 +291,11 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
     return true;
   }
 
+  owner(): Belonging | null {
+    const { id, owner: account } = this.#store.readBridge() ?? {};
+    return id === undefined || account === undefined ? null : { id, account };
+  }
+
   answerState(account: string, key: AnswerKey): AnswerState {
     const answer = this.#callOf(account, key.callId) && this.#store.readAnswerTo(key);
     if (!answer) return { state: 'over' };
@@ -283,7 +311,8 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
     const { 0: client, 1: server } = new WebSocketPair();
     this.#socket.accept(server, connecting, Date.now());
     await this.#wakeAt(connecting.expiresMs);
-    return new Response(null, { status: 101, webSocket: client });
+    const headers = { [CHALLENGE_HEADER]: connecting.challenge };
+    return new Response(null, { status: 101, webSocket: client, headers });
   }
 
   override async webSocketMessage(socket: WebSocket, message: string | ArrayBuffer): Promise<void> {
@@ -294,6 +323,7 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
       return refuse(socket, protocolMismatch, 'PROTOCOL_MISMATCH', mismatch(frame.protocol));
     }
     if (frame.type === 'hello') return await this.#hello(socket, frame);
+    await this.#proving.get(socket);
     if (attachmentOf(socket).state === 'opened') {
       return refuse(socket, CLOSE.badFrame, 'NO_HELLO', 'The first frame must be hello.');
     }
@@ -309,7 +339,7 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
     this.#asks.bridgeLeft();
     connectedTunnels.delete(String(this.ctx.id));
     try {
-      await accountOf(this.env, account).bridgeClosed(bridge);
+      await inTime<void>(accountOf(this.env, account).bridgeClosed(bridge));
     } catch {
       // The account's object was reset: it asks when a reader attaches to it.
     }
@@ -331,12 +361,13 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
     const next = waiting.find((open) => !isDue(open));
     if (next) await this.#wakeAt(next.atMs + RUN_LIMITS.bridgeGraceMs);
     for (const open of waiting.filter(isDue)) await this.#giveUp(open);
+    await this.#share();
   }
 
   /** An account that cannot be reached is asked again with the next token's end. */
   async #refusal(account: string, session: string): Promise<Refused | null> {
     try {
-      return await accountOf(this.env, account).refusal(session);
+      return await inTime<Refused | null>(accountOf(this.env, account).refusal(session));
     } catch {
       return null;
     }
@@ -361,7 +392,7 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
     const lost = open.filter((_, index) => !whole[index]);
     for (const conversationId of new Set(lost.map(({ call }) => call.conversationId))) {
       // An object that is reset dispatches its open calls when it wakes.
-      const asked = conversationOf(this.env, { conversationId }).dispatchAgain();
+      const asked = inTime<void>(conversationOf(this.env, { conversationId }).dispatchAgain());
       this.ctx.waitUntil(asked.catch(() => undefined));
     }
     return whole.filter((call) => call !== undefined);
@@ -383,20 +414,32 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
 
   async #hello(socket: WebSocket, hello: Hello): Promise<void> {
     const { account, bridgeId, session } = attachmentOf(socket);
-    const refusal = this.#refusalOf(hello, account, bridgeId);
+    const subject = this.#socket.takeSubject(socket);
+    const proving = hello.proof === undefined ? NO_KEY : this.#prove(socket, hello.proof, subject);
+    // The frames behind the hello wait for this.
+    this.#proving.set(socket, proving);
+    const proven = await proving;
+    if (socket.readyState !== WebSocket.OPEN) return; // It has left meanwhile, and nothing knows of it.
+    if (!proven.ok && proven.code === 'CLOCK_OFF')
+      return socket.close(TRY_AGAIN_LATER, 'try again');
+    if (!proven.ok) return refuse(socket, CLOSE.badFrame, 'BRIDGE_UNPROVEN', `${proven.message}.`);
+    const { value: key } = proven;
+    const refusal = this.#refusalOf(hello, key, attachmentOf(socket));
     if (refusal) return refuse(socket, ...refusal);
     try {
-      if (this.#leftHome(hello)) await this.#giveUpMoved(hello);
+      if (!this.#isAtHome(hello, key)) await this.#giveUpMoved(hello);
     } catch {
       return socket.close(TRY_AGAIN_LATER, 'try again'); // A conversation's object was reset under the call.
     }
-    this.#introduce(hello, account);
+    const replaces = this.#socket.replaces(hello.bootId, Date.now());
+    this.#introduce(hello, account, key, replaces);
     if (hello.restored) this.#cancelDelivered();
-    this.#socket.greet(socket);
+    this.#socket.greet(socket, hello.bootId);
     try {
       await this.#letIn(null);
       // Before the welcome: once the bridge is welcomed, its account must list it.
-      const why = await accountOf(this.env, account).bridgeConnected(bridgeId, session);
+      const list = accountOf(this.env, account).bridgeConnected(bridgeId, session, replaces);
+      const why = await inTime<Refused | null>(list);
       if (why === 'ACCOUNT_DELETED') return void (await this.erase(account));
       if (why) return refuseAs(socket, why);
     } catch {
@@ -411,29 +454,23 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
   }
 
   /** Stores the hello. If its set of tools is not stored yet, the previous set stays in use until the set arrives. */
-  #introduce(hello: Hello, owner: string): void {
+  #introduce(hello: Hello, owner: string, key: SessionKey | undefined, replaces: boolean): void {
     const { bridgeId: id, tools, confinement, context, offers, grants } = hello;
-    const { offers: before, machineId: known } = this.#store.readBridge() ?? {};
-    const machineId = hello.machineId ?? known;
+    const { offers: before, mayMove, replacedMs } = this.#store.readBridge() ?? {};
     const { editor: _, ...kept } = context;
-    const now = { grants, greetedMs: Date.now() };
-    const introduced = { id, owner, tools, confinement, context: kept, machineId, ...now };
+    const { machineId } = hello;
+    const nowMs = Date.now();
+    const times = { greetedMs: nowMs, replacedMs: replaces ? nowMs : replacedMs };
+    const now = { grants, ...times, ...(!hello.moved && { mayMove }) };
+    const introduced = { id, owner, tools, confinement, context: kept, machineId, key, ...now };
     const isKnown = offers === undefined || this.#store.readOffers(offers) !== null;
     this.#store.saveBridge({ ...introduced, offers: isKnown ? offers : before });
   }
 
   /** Lists the bridge for those whom its machine lets in, and ends the calls of others that have not begun. */
   async #letIn(socket: WebSocket | null): Promise<void> {
-    const { id, grants = [] } = this.#store.readBridge() ?? {};
-    for (const name of grants) {
-      if (id === undefined || keyOfAccount(name) !== undefined) continue;
-      // What is lost is done again at the next hello: this bridge does not wait for the objects of others.
-      this.ctx.waitUntil(
-        accountOf(this.env, name)
-          .bridgeShared(id)
-          .catch(() => undefined),
-      );
-    }
+    if (this.#guests.length > 0) await this.#wakeAt(Date.now() + RUN_LIMITS.dispatchRetryMs);
+    this.ctx.waitUntil(this.#share()); // This bridge does not wait for the objects of others.
     for (const open of this.#store.readCalls()) {
       const { grantee, callId } = open.call;
       if (grantee === undefined || this.#of(grantee)) continue;
@@ -443,6 +480,25 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
     }
   }
 
+  /** The accounts that list this bridge beside their own: users of apps list none. */
+  get #guests(): readonly string[] {
+    const { grants = [] } = this.#store.readBridge() ?? {};
+    return grants.filter((name) => keyOfAccount(name) === undefined);
+  }
+
+  /**
+   * Tells the accounts that its machine lets in, until each has heard: no row says which have. An alarm stands before the
+   * first attempt, and each alarm tells them again, which changes nothing for an account that knows.
+   */
+  async #share(): Promise<void> {
+    const { id = '' } = this.#store.readBridge() ?? {};
+    const told = await Promise.allSettled(
+      this.#guests.map((name) => inTime<void>(accountOf(this.env, name).bridgeShared(id))),
+    );
+    if (told.every(({ status }) => status === 'fulfilled')) return;
+    await this.#wakeAt(Date.now() + RUN_LIMITS.dispatchRetryMs);
+  }
+
   /** The bridge no longer knows which of these calls it has run. */
   #cancelDelivered(): void {
     for (const { call, delivered } of this.#store.readCalls()) {
@@ -450,30 +506,42 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
     }
   }
 
+  /** The key that this hello proves. */
+  #prove(socket: WebSocket, proof: string, subject: string): Promise<Outcome<SessionKey>> {
+    const { origin } = attachmentOf(socket);
+    const request = { env: this.env, req: { url: origin } };
+    return toOutcome(() => newKeyIn(proof, subject, (host) => isOwnHost(request, host)));
+  }
+
   #refusalOf(
     hello: Hello,
-    account: string,
-    bridgeId: string,
+    key: SessionKey | undefined,
+    { account, bridgeId }: SocketAttachment,
   ): readonly [closeCode: number, code: string, message: string] | null {
     if (hello.bridgeId !== bridgeId) {
       return [CLOSE.badFrame, 'WRONG_BRIDGE', 'The token belongs to another bridge.'];
     }
+    const known = this.#store.readBridge();
     // Checked again, because two accounts may connect before either says hello. The first hello decides the owner.
-    const owner = this.#store.readBridge()?.owner ?? account;
-    if (owner !== account) {
+    if (known && known.owner !== account) {
       return [CLOSE.badFrame, 'FORBIDDEN', 'This bridge belongs to another account.'];
     }
-    const home = hello.moved ? null : this.#leftHome(hello);
-    return home === null ? null : [CLOSE.badFrame, 'BRIDGE_MOVED', notAtHome(home, hello)];
+    if (known?.key && !key) return [CLOSE.badFrame, 'BRIDGE_UNPROVEN', UNPROVEN];
+    if (this.#isAtHome(hello, key)) return null;
+    const { key: allowed, untilMs = 0 } = known?.mayMove ?? {};
+    const mayMove = isSame(known?.key, key) || (isSame(allowed, key) && Date.now() < untilMs);
+    if (hello.moved && mayMove) return null;
+    return [CLOSE.badFrame, 'BRIDGE_MOVED', hello.moved ? MAY_NOT_MOVE : NOT_AT_HOME];
   }
 
-  /** The folder that the bridge had, where it says hello from another one or from another machine; else null. */
-  #leftHome({ context, machineId }: Hello): string | null {
+  /** Whether this is the folder and the machine of the bridge. A machine without a known key is known by its id. */
+  #isAtHome({ context, machineId }: Hello, key: SessionKey | undefined): boolean {
     const known = this.#store.readBridge();
-    if (!known) return null;
-    const { workspacePath } = known.context;
-    const isSame = (known.machineId ?? machineId) === (machineId ?? known.machineId);
-    return isSame && workspacePath === context.workspacePath ? null : workspacePath;
+    if (!known) return true;
+    const isMachine = known.key
+      ? isSame(known.key, key)
+      : known.machineId === undefined || known.machineId === machineId;
+    return isMachine && known.context.workspacePath === context.workspacePath;
   }
 
   /** A call that was meant for the folder of before must not run in another one. */
@@ -554,7 +622,8 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
     const caller = { account, conversationId };
     this.#begun.set(callId, Date.now());
     try {
-      const outcome = await conversationOf(this.env, caller).takeGuestCall(caller, bridgeId, call);
+      const taking = conversationOf(this.env, caller).takeGuestCall(caller, bridgeId, call);
+      const outcome = await inTime<Outcome<unknown>>(taking);
       if (outcome.ok) return;
       this.#begun.delete(callId);
       sendFrame(socket, { type: 'ack', callId });
@@ -616,18 +685,18 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
           await this.#settle(open, frame.result);
           return sendFrame(socket, { type: 'ack', callId: frame.callId });
         case 'output':
-          await conversation.output(frame.callId, frame.delta);
+          await inTime<void>(conversation.output(frame.callId, frame.delta));
           return sendFrame(socket, { type: 'credit', chars: Math.max(1, frame.delta.length) });
         case 'approval_request':
           // A bridge asks no one about calls of others than its owner.
           if (open.call.grantee !== undefined) return;
           if (!fitsRow(frame.proposal)) return await this.#refuseQuestion(socket, open);
           this.#store.deleteOlderAnswer(frame);
-          return await conversation.approvalRequested(frame.callId, frame);
+          return await inTime<void>(conversation.approvalRequested(frame.callId, frame));
         case 'approval_refused':
           return this.#store.markAnswerRefused(frame, frame.message);
         case 'approval_resolved':
-          await conversation.approvalResolved(frame.callId, frame);
+          await inTime<void>(conversation.approvalResolved(frame.callId, frame));
           return this.#store.deleteAnswerTo(frame);
         default:
           frame satisfies never;
@@ -645,7 +714,7 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
   }
 
   async #settle(open: OpenCall, result: ToolResult): Promise<void> {
-    await conversationOf(this.env, open.call).settle(open.call.callId, result);
+    await inTime<void>(conversationOf(this.env, open.call).settle(open.call.callId, result));
     this.#store.deleteCall(open.call.callId);
     this.#markOver(open.call.callId);
   }
@@ -680,9 +749,20 @@ const UNGRANTED = failure(
   'The owner of the machine does not let this account use it, or no longer does, so the call was not run.',
 );
 
-function notAtHome(home: string, { context: { workspacePath } }: Hello): string {
-  const here = home === workspacePath ? 'this is another machine' : `this is ${workspacePath}`;
-  return `This bridge belongs to ${home}, and ${here}. Give this folder a bridge of its own (a token made without --bridge-id; for a server of its own, another --state), or let the conversations go on here with --move.`;
+/** Neither names the folder, nor says whether it is the folder or the machine: a thief of a token learns nothing. */
+const NOT_AT_HOME =
+  'This bridge belongs to another folder or machine than this one. Give this folder a bridge of its own (a token made without --bridge-id; for a server of its own, another --state), or let the conversations go on here with --move.';
+const MAY_NOT_MOVE =
+  'This bridge belongs to another machine. A person must let it move here: sign this machine in (`drawbridge login URL`), and connect again with --move.';
+const UNPROVEN =
+  'This bridge must prove its machine’s key: update Drawbridge on this machine. If it is up to date, something on the way removes the header drawbridge-challenge.';
+
+/** A bridge of before, which proves no key. */
+const NO_KEY = Promise.resolve({ ok: true, value: undefined } as const);
+
+/** Two keys. A missing one is the same as no other. */
+function isSame(one: SessionKey | undefined, other: SessionKey | undefined): boolean {
+  return one !== undefined && JSON.stringify(one) === JSON.stringify(other);
 }
 
 const PROPOSAL_TOO_LARGE = failure(

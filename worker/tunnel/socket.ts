@@ -11,12 +11,17 @@ const SocketAttachment = z.object({
   account: z.string(),
   bridgeId: z.string(),
   connectedAtMs: z.number(),
-  /** Until when the token is valid that opened it. Attachments of earlier versions lack it. */
-  expiresMs: z.number().default(Number.MAX_SAFE_INTEGER),
+  /** Until when the token is valid that opened it. Attachments of earlier versions lack it: their bridges come again. */
+  expiresMs: z.number().default(0),
   /** The session of that token. */
   session: z.string().optional(),
+  /** As in {@link Connecting}. `subject` is empty once a hello has come: its proof counts once. */
+  origin: z.string().default(''),
+  subject: z.string().default(''),
   /** Higher for each newer socket. It orders the sockets, because the clock can be set back. */
   place: z.int(),
+  /** The process that said hello. */
+  bootId: z.string().optional(),
   /** `greeted`: its hello was accepted. `welcomed`: the welcome was sent, which takes a while longer. */
   state: z.enum(['opened', 'greeted', 'welcomed']),
 });
@@ -34,16 +39,29 @@ export class BridgeSocket {
   }
 
   /** `owner` comes from the token, never from a frame. */
-  accept(socket: WebSocket, owner: Connecting, nowMs: number): void {
+  accept(socket: WebSocket, { challenge: _, ...owner }: Connecting, nowMs: number): void {
     const others = this.#state.getWebSockets(TAG).map(attachmentOf);
     const place = Math.max(0, ...others.map((other) => other.place)) + 1;
     this.#state.acceptWebSocket(socket, [TAG]);
     write(socket, { ...owner, connectedAtMs: nowMs, place, state: 'opened' });
   }
 
+  /** What the proof of this socket's hello must be for. Only the first call gets it. */
+  takeSubject(socket: WebSocket): string {
+    const attachment = attachmentOf(socket);
+    write(socket, { ...attachment, subject: '' });
+    return attachment.subject;
+  }
+
   /** To be called when the hello was accepted. From then on the socket may send any frame. */
-  greet(socket: WebSocket): void {
-    write(socket, { ...attachmentOf(socket), state: 'greeted' });
+  greet(socket: WebSocket, bootId: string): void {
+    write(socket, { ...attachmentOf(socket), bootId, state: 'greeted' });
+  }
+
+  /** Whether another process of the bridge is connected, which this one takes the place of. */
+  replaces(bootId: string, nowMs: number): boolean {
+    const current = this.current(nowMs);
+    return current !== null && (attachmentOf(current).bootId ?? bootId) !== bootId;
   }
 
   /** Whether the socket has closed, or a later one of the same bridge is in use already. */
@@ -164,7 +182,7 @@ export function refuseAs(socket: WebSocket, code: keyof typeof GOODBYES): void {
 }
 
 const GOODBYES: Readonly<Record<Refused | 'UNAUTHENTICATED', string>> = {
-  SESSION_ENDED: 'The session of this machine was ended: sign in again with drawbridge login.',
+  SESSION_ENDED: 'The session of this machine was ended: sign in again with `drawbridge login`.',
   ACCOUNT_SUSPENDED: 'The operator of the server has suspended this account.',
   ACCOUNT_DELETED: 'The operator of the server has deleted this account.',
   UNAUTHENTICATED: "The bridge's token has expired: get a new one.",

@@ -1,4 +1,5 @@
 /** The tables of a tunnel: its bridge as of the last hello, the open calls, the pending answers, the sets of tools. */
+import type { SessionKey } from '../../shared/api/sessions.ts';
 import { OFFER_LIMITS } from '../../shared/limits.ts';
 import type { McpServerReport } from '../../shared/wire/mcp-servers.ts';
 import type { OfferSet } from '../../shared/wire/offer.ts';
@@ -40,10 +41,16 @@ export interface Bridge {
   readonly context: MachineContext;
   /** Its machine; missing where the bridge has not sent it. */
   readonly machineId?: string | undefined;
+  /** The key of its machine. Missing until a hello has brought a proof of one; from then on each must bring one. */
+  readonly key?: SessionKey | undefined;
+  /** The machine that a person lets it move to, and until when (epoch milliseconds). */
+  readonly mayMove?: { readonly key: SessionKey; readonly untilMs: number } | undefined;
   /** Whom its machine lets in beside the owner. */
   readonly grants?: readonly string[] | undefined;
   /** When it last said hello, epoch milliseconds; missing for one of before. */
   readonly greetedMs?: number | undefined;
+  /** When a process last took the place of another one that was connected, epoch milliseconds. */
+  readonly replacedMs?: number | undefined;
   /** The digest of its set of tools, which is stored in `offers`. Missing if the bridge offers none. */
   readonly offers?: string | undefined;
 }

@@ -2,6 +2,7 @@
 import { DrawbridgeError } from '../../shared/errors.ts';
 import { ConversationId, parseResponseId, responseIdOf } from '../../shared/ids.ts';
 import { conversationIdOf } from '../../shared/wire/derived-id.ts';
+import { turnOf } from '../account/heavy-work.ts';
 import { forkConversation } from '../conversation/fork/fork.ts';
 import type { Env } from '../env.ts';
 import { type Begun, cancelRun } from '../follow/cancel-run.ts';
@@ -41,6 +42,7 @@ export async function placeOf(
   if (own?.newest === ordinal) return { conversationId: from };
   const conversationId = await nextIdOf(person, id, known);
   const fork = { from, ordinal, through: true };
+  using _ = await turnOf(person.account);
   await reach(() => forkConversation(env, { ...person, conversationId }, fork));
   return { conversationId };
 }

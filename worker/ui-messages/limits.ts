@@ -1,6 +1,6 @@
 /** The limits of the AI SDK's UI message stream. */
 import { REQUEST_LIMITS } from '../../shared/limits.ts';
-import { MIB, SECOND } from '../../shared/units.ts';
+import { KIB, MIB, SECOND } from '../../shared/units.ts';
 
 export const UI_LIMITS = {
   /** Code points of one piece of a text without a blank: a word, or some syllables of a script without blanks. */
@@ -13,6 +13,10 @@ export const UI_LIMITS = {
   maxForks: 100,
   /** UTF-16 units of the ids of chats, messages and requests. The SDK's own have 16. */
   maxIdChars: 200,
+  /** UTF-16 units of a frame that is parsed before its token is known to be valid: a first message. */
+  maxStrangerChars: 64 * KIB,
+  /** Frames on a socket that wait until the first of them is known to have a valid token: a page resumes twice. */
+  maxHeldFrames: 8,
   /** A socket without a request for this long after it was opened is closed: it needs no token before. */
   firstFrameMs: 15 * SECOND,
 } as const;

@@ -45,18 +45,22 @@ const UiToolCall = z.object({
   errorText: z.string().optional(),
 });
 
-/** Thoughts, sources, data and marks of steps say nothing to a model. */
+/** A place that the message names (`DataUIPart` of the name `mention`). Its fields are checked as those of a part. */
+const UiMention = z.object({ kind: z.literal('mention'), data: z.record(z.string(), z.unknown()) });
+
+/** Thoughts, sources, other data and marks of steps say nothing to a model. */
 const Other = z.object({ kind: z.literal('other') });
 
 const UiPart = z.preprocess(
   (part) =>
     typeof part === 'object' && part !== null ? { ...part, kind: kindOf(Object(part).type) } : part,
-  z.discriminatedUnion('kind', [Text, File, UiToolCall, Other]),
+  z.discriminatedUnion('kind', [Text, File, UiMention, UiToolCall, Other]),
 );
 type UiPart = z.infer<typeof UiPart>;
 
-function kindOf(type: unknown): 'text' | 'file' | 'call' | 'other' {
+function kindOf(type: unknown): 'text' | 'file' | 'mention' | 'call' | 'other' {
   if (type === 'text' || type === 'file') return type;
+  if (type === 'data-mention') return 'mention';
   return /^(tool-|dynamic-tool$)/.test(String(type)) ? 'call' : 'other';
 }
 
@@ -155,10 +159,13 @@ function toHistory({ role, parts }: z.infer<typeof Message>): z.input<typeof His
   }
 }
 
+/** As the schema of messages will check it. */
 function toContent(part: UiPart): ContentPart[] {
   if (part.kind === 'text') return [{ type: 'text', text: part.text }];
-  if (part.kind !== 'file') return [];
-  return [{ type: 'image_url', image_url: { url: part.url } }];
+  if (part.kind === 'file') return [{ type: 'image_url', image_url: { url: part.url } }];
+  if (part.kind !== 'mention') return [];
+  const { data } = part;
+  return [{ type: 'url' in data ? 'url' : 'path', ...data } as ContentPart];
 }
 
 type UiToolCall = z.infer<typeof UiToolCall>;

@@ -50,29 +50,65 @@ class UiSocket {
   readonly #serve: Serve;
   readonly #opened: Context<AppContext>['req'];
   readonly #answers = new Map<string, SocketAnswer>();
+  readonly #silence: ReturnType<typeof setTimeout>;
+  /** Whether a frame had a valid token. Until then the first refusal ends the connection. */
+  #isKnown = false;
+  /** The frames that came before that, and how many of them wait. */
+  #entering: Promise<void> = Promise.resolve();
+  #held = 0;
+  #isClosed = false;
 
   constructor(socket: WebSocket, serve: Serve, opened: Context<AppContext>['req']) {
     this.#socket = socket;
     this.#serve = serve;
     this.#opened = opened;
-    const silence = setTimeout(() => this.#close(1008), UI_LIMITS.firstFrameMs);
-    socket.addEventListener('message', ({ data }) => {
-      clearTimeout(silence);
-      this.#hear(data);
-    });
+    this.#silence = setTimeout(() => this.#close(1008), UI_LIMITS.firstFrameMs);
+    socket.addEventListener('message', ({ data }) => this.#hear(String(data)));
     for (const type of ['close', 'error'] as const) {
-      socket.addEventListener(type, () => {
-        clearTimeout(silence);
-        this.#close(1000);
-      });
+      socket.addEventListener(type, () => this.#close(1000));
     }
     socket.accept();
   }
 
-  /** A frame that is none of the SDK's ends the connection, like one that is too large. */
-  #hear(data: unknown): void {
-    const text = String(data);
+  #hear(text: string): void {
+    if (this.#isClosed) return;
     if (text.length > UI_BODY_LIMITS.maxBodyBytes) return this.#close(1009);
+    if (this.#isKnown && this.#held === 0) return this.#take(text);
+    this.#held += 1;
+    if (this.#held > UI_LIMITS.maxHeldFrames) return this.#close(1008);
+    this.#entering = this.#entering.then(() => this.#enter(text)).catch(() => this.#close(1008));
+  }
+
+  /** Takes a frame of a stranger if its token is valid. A large one is not parsed before that is known. */
+  async #enter(text: string): Promise<void> {
+    const isSmall = text.length <= UI_LIMITS.maxStrangerChars;
+    const frame = isSmall ? ClientFrame.safeParse(parseIfJson(text)).data : undefined;
+    const named = frame && 'headers' in frame ? [frame.headers.authorization] : [];
+    for (const authorization of isSmall ? named : authorizationsIn(text)) {
+      if (this.#isKnown || this.#isClosed) break;
+      const refusal = await this.#refusalOf({ authorization });
+      this.#isKnown = refusal === null;
+      if (refusal && frame) this.#send(refusal, frame.requestId);
+    }
+    if (this.#isKnown) clearTimeout(this.#silence);
+    this.#held -= 1;
+    if (this.#isClosed) return;
+    if (this.#isKnown) this.#take(text);
+    else this.#close(1008);
+  }
+
+  /** Null for a valid token. A `GET` of this path is not found then. */
+  async #refusalOf(headers: AskingFrame['headers']): Promise<ServerFrame | null> {
+    try {
+      const response = await this.#serve(this.#newRequest(CHAT_PATH, { headers }, {}));
+      return response.status === 404 ? null : await errorIn(response);
+    } catch {
+      return { type: 'error', errorText: 'UNAUTHENTICATED: The token is not valid' };
+    }
+  }
+
+  /** A frame that is none of the SDK's ends the connection. */
+  #take(text: string): void {
     const frame = ClientFrame.safeParse(parseIfJson(text)).data;
     if (!frame) return this.#close(1008);
     const known = this.#answers.get(frame.requestId);
@@ -110,23 +146,23 @@ class UiSocket {
     return this.#newRequest(CHAT_PATH, frame, { method: 'POST', body: whole, signal });
   }
 
-  #newRequest(path: string, { headers }: AskingFrame, init: RequestInit): Request {
-    const request = new Request(new URL(path, this.#opened.url), init);
-    const { authorization = '' } = headers;
-    const origin = this.#opened.header('origin');
-    request.headers.set('authorization', authorization);
+  #newRequest(path: string, { headers }: Pick<AskingFrame, 'headers'>, init: RequestInit): Request {
+    const { raw, url } = this.#opened;
+    const request = new Request(new URL(path, url), { ...init, cf: { ...raw.cf } });
+    request.headers.set('authorization', headers.authorization ?? '');
     request.headers.set(IF_LEFT, 'continue');
-    if (origin) request.headers.set('origin', origin);
+    // Whom the request comes from (account/rate-limit.ts), and which page.
+    for (const name of ['origin', 'x-forwarded-for', 'cf-connecting-ip']) {
+      const value = this.#opened.header(name);
+      if (value) request.headers.set(name, value);
+    }
     return request;
   }
 
   /** Sends what the stream brings, whose lines are those of `streamChunks`. Returns the last frame. */
   async #pass({ frame }: SocketAnswer, response: Response): Promise<ServerFrame> {
     if (response.status === 204) return { type: 'no-active' };
-    if (!response.ok) {
-      const { error } = await response.json<WireError>();
-      return { type: 'error', errorText: `${error.code}: ${error.message}` };
-    }
+    if (!response.ok) return await errorIn(response);
     const { requestId } = frame;
     let sequence = frame.type === 'resume' ? (frame.lastSequence ?? -1) + 1 : 0;
     this.#send({ type: 'start' }, requestId);
@@ -165,6 +201,8 @@ class UiSocket {
 
   /** RFC 6455, section 7.4.1. */
   #close(code: 1000 | 1008 | 1009): void {
+    this.#isClosed = true;
+    clearTimeout(this.#silence);
     for (const { life } of this.#answers.values()) life.abort();
     try {
       this.#socket.close(code);
@@ -179,6 +217,22 @@ type ServerFrame =
   | { readonly type: 'start' | 'end' | 'no-active' }
   | { readonly type: 'chunk'; readonly sequence: number; readonly chunk: unknown }
   | { readonly type: 'error'; readonly errorText: string };
+
+async function errorIn(response: Response): Promise<ServerFrame> {
+  const { error } = await response.json<WireError>();
+  return { type: 'error', errorText: `${error.code}: ${error.message}` };
+}
+
+/** What may be the token of a frame that is not parsed. A text of the chat may look like one, too. */
+function authorizationsIn(text: string): string[] {
+  const found = new Set<string>();
+  for (const [, value = ''] of text.matchAll(/"authorization"\s*:\s*"([^"\\]{1,8000})"/g)) {
+    if (found.add(value).size === MAX_TRIED) break;
+  }
+  return [...found];
+}
+
+const MAX_TRIED = 4;
 
 function idIn({ headers }: Response): string | null {
   return headers.get('drawbridge-response-id');

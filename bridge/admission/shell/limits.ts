@@ -9,6 +9,12 @@ export const RULE_LIMITS = {
   maxCommands: 1_000,
   /** UTF-16 units between the parentheses of arithmetic: the search for their end stops there. */
   maxArithmeticChars: 1_000,
+  /** Changes of the folder (`cd`) in a line: paths for git are resolved from each of them. People write two. */
+  maxMoves: 8,
+  /** Folders that a line of git may mean, and paths that it may name: each is compared with each. Beyond them it asks. */
+  maxGitPlaces: 500,
+  /** Parts of a word that can each be the beginning of a path (`HEAD:a:b`). People write two. */
+  maxPathParts: 20,
   /** Words that are searched for a command after `sudo -u me` and the like. */
   maxWordsBefore: 64,
   /** UTF-16 units of all readings of one command. Each rule is matched with each reading. */

@@ -95,10 +95,18 @@ export class EditorAsker implements Asker {
 
   /** Takes a decision. Companions send each to all their clients, so one about an unknown diff is normal. */
   decide(from: Candidate, decision: DiffDecision): void {
-    for (const { path, decided, shownBy } of this.#showings) {
+    for (const showing of this.#showings) {
+      const { path, shownBy } = showing;
       const isAsked = shownBy !== undefined && isSameCompanion(shownBy, from);
-      if (isAsked && isSamePath(path, decision.filePath)) decided.resolve(decision);
+      if (isAsked && isSamePath(path, decision.filePath)) void this.#take(showing, from, decision);
     }
+  }
+
+  /** What was confirmed when the diff was shown, hours ago perhaps, need not be now. */
+  async #take(showing: Showing, from: Candidate, decision: DiffDecision): Promise<void> {
+    if (await this.#options.isConfirmed(from)) return showing.decided.resolve(decision);
+    const message = 'An editor that is no longer confirmed has answered: answer elsewhere.';
+    logEvent({ event: 'editor_diff_refused', ...showing.call, message });
   }
 
   /** Resolves when the diffs of withdrawn questions are closed, within a bound. */

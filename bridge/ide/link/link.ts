@@ -7,6 +7,7 @@ import { hostsFor, placeHere } from '../discovery/place.ts';
 import { EditorAsker } from './asker.ts';
 import type { Companion } from './companion.ts';
 import { isConfirmed, isSameCompanion } from './confirmed.ts';
+import type { Distrust } from './distrust.ts';
 import { connectFirst, type FoundCompanions, prefer } from './finding.ts';
 import { LINK_LIMITS, type LinkLimits } from './limits.ts';
 import type { EditorDiagnostic, EditorNews, OpenFile } from './wire.ts';
@@ -15,6 +16,7 @@ export interface LinkPlace {
   readonly search: (signal: AbortSignal) => Promise<FoundCompanions>;
   /** Whether the owner has confirmed the companion. Asked anew each time. */
   readonly isConfirmed: (companion: Candidate) => Promise<boolean>;
+  readonly distrust: Distrust;
   /** Called after each change of what a confirmed editor shows; with undefined when it has gone. */
   readonly onView?: (view: EditorView | undefined) => void;
   readonly limits?: LinkLimits;
@@ -23,7 +25,11 @@ export interface LinkPlace {
 /** The link of a bridge on this machine. `workspace` is absolute. */
 export function linkHere(
   workspace: string,
-  { stateDir, environment }: { readonly stateDir: string } & Pick<SearchPlace, 'environment'>,
+  {
+    stateDir,
+    environment,
+    distrust,
+  }: { readonly stateDir: string } & Pick<SearchPlace, 'environment'> & Pick<LinkPlace, 'distrust'>,
   onView: (view: EditorView | undefined) => void,
 ): EditorLink {
   let place: SearchPlace | undefined;
@@ -37,6 +43,7 @@ export function linkHere(
       return { ranked, hosts };
     },
     isConfirmed: (companion) => isConfirmed(stateDir, companion),
+    distrust,
     onView,
   });
 }
@@ -73,7 +80,6 @@ export class EditorLink {
   #companion: Companion | undefined;
   /** The newest context, perhaps of a companion that is only tried. */
   #heard: HeardContext | undefined;
-  #isTrusted: boolean | undefined;
   /** Ports whose last connection ended soon: others are tried before them. */
   readonly #unsteady = new Set<number>();
   /** Problems with news of this companion that the log has. */
@@ -114,14 +120,6 @@ export class EditorLink {
     if (!companion?.canDiagnose) return undefined;
     if (!(await this.#place.isConfirmed(companion.candidate))) return undefined;
     return await companion.diagnose(paths, signal);
-  }
-
-  /**
-   * What an editor last said about the workspace; undefined until one did. It stays when the editor goes: to close the
-   * window must not lift a restriction.
-   */
-  get isTrusted(): boolean | undefined {
-    return this.#isTrusted;
   }
 
   /** Call it after the open questions were withdrawn: their diffs are closed first. */
@@ -179,7 +177,7 @@ export class EditorLink {
     this.#ended.signal.addEventListener('abort', end, { once: true });
     if (this.#ended.signal.aborted) end();
     this.#companion = companion;
-    this.#heed();
+    void this.#heed();
     await this.#logConnected(companion);
     this.asker.attach(companion);
     void this.#share();
@@ -206,13 +204,17 @@ export class EditorLink {
       return log('It shows edits that wait for your approval.');
     if (token === undefined)
       return log('It has no token, so your answers there cannot count: update its extension.');
-    log(`Your answers there count after: drawbridge ide confirm --port ${port}`);
+    log(`Your answers there count after: \`drawbridge ide confirm --port ${port}\``);
   }
 
-  /** A companion that is only tried has no say about trust. */
-  #heed(): void {
-    if (this.#heard?.from !== this.#companion?.candidate) return;
-    this.#isTrusted = this.#heard?.isTrusted ?? this.#isTrusted;
+  /** A companion that is only tried has no say about trust. Never rejects. */
+  async #heed(): Promise<void> {
+    const { distrust, isConfirmed } = this.#place;
+    const heard = this.#heard;
+    if (!heard || heard.from !== this.#companion?.candidate) return;
+    if (heard.isTrusted === false) return distrust.keep();
+    if (!heard.isTrusted || !distrust.isKept || !(await isConfirmed(heard.from))) return;
+    if (this.#heard === heard) distrust.lift();
   }
 
   /** Any process can be an editor, so that only a confirmed one speaks to others. Never rejects. */
@@ -228,7 +230,7 @@ export class EditorLink {
         const before = this.#heard?.from === from ? this.#heard : undefined;
         const openFiles = news.openFiles ?? before?.openFiles;
         this.#heard = { from, openFiles, isTrusted: news.isTrusted ?? before?.isTrusted };
-        this.#heed();
+        void this.#heed();
         return void this.#share();
       }
       case 'diff':

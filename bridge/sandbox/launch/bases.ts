@@ -39,6 +39,8 @@ export interface BasesOptions {
   readonly links: Links;
   readonly maskFolder: SandboxSurroundings['maskFolder'];
   readonly readAuthor: () => Promise<Author>;
+  /** Absolute paths that the machine's owner opens: those of secrets in the workspace are not closed. */
+  readonly readable: readonly string[];
   /** A folder for which the workspace stands, and whose ignore files hold here too. */
   readonly alias?: string | undefined;
 }
@@ -67,7 +69,8 @@ export class Bases implements Disposable {
     this.#tracked = new TrackedSecrets(
       (path) => isBelow(this.#workspace, path) || options.gitView.includes(path),
     );
-    this.#scan = new WorkspaceScan(this.#workspace, { rights, ignoring });
+    const opened = new Set(options.readable.map(fromText));
+    this.#scan = new WorkspaceScan(this.#workspace, { rights, ignoring, opened });
     this.#known = new KnownEntries(this.#workspace, { rights, ignoring });
   }
 
@@ -109,7 +112,8 @@ export class Bases implements Disposable {
     assertPlain(found);
     const places = this.#known.places();
     const { base, reopenings } = this.#bases.get(kind) ?? {};
-    const masks = this.#masks.of(this.#tracked.look(mountable(places)));
+    const mounted = mountable(places);
+    const masks = this.#masks.of(this.#tracked.look(mounted), mounted);
     const isCurrent =
       reopenings === this.#known.reopenings &&
       this.#known.covers(found.entries, places) &&
@@ -139,7 +143,7 @@ export class Bases implements Disposable {
       const { view, shown } = await this.#viewOf(kind).catch((cause: unknown) => {
         throw failed(cause);
       });
-      const masks = this.#masks.of(this.#tracked.look(entries, { settle: true }));
+      const masks = this.#masks.of(this.#tracked.look(entries, { settle: true }), entries);
       const mounts = [...view, ...closeEntries(entries, masks)];
       const earlier = new Set(descendants().map(({ pid }) => pid));
       const result = start(mounts, this.#about(kind, found, places));
@@ -223,7 +227,8 @@ export class Bases implements Disposable {
   async #make(kind: BaseKind, places: readonly ClosedEntry[]): Promise<Base | undefined> {
     const { account, file, entry } = this.#options;
     const { view, shown } = await this.#viewOf(kind);
-    const masks = this.#masks.of(this.#tracked.look(mountable(places), { settle: true }));
+    const mounted = mountable(places);
+    const masks = this.#masks.of(this.#tracked.look(mounted, { settle: true }), mounted);
     const entries = entriesOf(kind, places);
     return await Base.make({ account, file, entry, view, shown, entries, masks });
   }

@@ -7,7 +7,7 @@ import { Lanes } from '../../lanes.ts';
 import { FIRST_INPUT, type Launch, shellArgv, shellDescriptor } from '../../terminal/launch.ts';
 import type { CommandUser } from '../account.ts';
 import { fromText, toBytes } from '../byte-path.ts';
-import { readAuthor } from '../view/git-author.ts';
+import { readAuthor, UNKNOWN_AUTHOR } from '../view/git-author.ts';
 import { linkedGit } from '../view/git-folders.ts';
 import { Links } from '../view/links.ts';
 import { hideFolder, SEAL, systemView } from '../view/view.ts';
@@ -90,9 +90,11 @@ export async function bubblewrapConfinement(
     view: [...view, ...bind('--ro-bind', linked), ...cacheMount(caches).map(fromText)],
     links: shown,
     maskFolder: surroundings.maskFolder,
+    readable,
     alias: surroundings.alias,
     gitView: bind('--bind', linked),
-    readAuthor: () => readAuthor(workspace, account),
+    // A mistake in the person's settings of git keeps no command from its start.
+    readAuthor: async () => (await readAuthor(workspace, account)) ?? UNKNOWN_AUTHOR,
   });
   if (!opened.ok) {
     shared?.[Symbol.dispose]();

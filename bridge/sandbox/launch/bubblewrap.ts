@@ -55,6 +55,15 @@ export async function findBubblewrap(): Promise<
   };
 }
 
+/**
+ * The number of a published fault that bubblewrap of this version has, unless a distribution has fixed it under the old
+ * number. CVE-2026-87766 (GHSA-pxhw-h44j-8pfx, fixed in 0.12.0): while mounts are made, a link above a mount point led to
+ * files of the machine.
+ */
+export function knownFaultOf(version: string): string | undefined {
+  return isAtLeast(version, [0, 12]) ? undefined : 'CVE-2026-87766';
+}
+
 /** `0.0.0` for a program that does not print its version. The self-test then decides whether it works. */
 async function versionOf(file: string): Promise<string> {
   try {

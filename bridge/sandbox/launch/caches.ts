@@ -2,10 +2,9 @@
  * The package caches of a workspace's commands: a folder of the bridge's state that no other workspace's commands see.
  * Commands wrote all of it, so only commands of the agent read it: no setup, no server and no formatter does.
  */
-import { execFile } from 'node:child_process';
 import { chownSync, existsSync, lstatSync, mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { promisify } from 'node:util';
+import { printedBy } from '../../../machine/printed.ts';
 import type { CommandUser } from '../account.ts';
 import { SANDBOX_LIMITS } from '../limits.ts';
 
@@ -58,14 +57,18 @@ export async function prepareCaches(
 
 /**
  * Commands may have made any name in it, so the programs that look at it have no more rights than commands. Zero for one
- * that is not there, or that takes too long to measure.
+ * that is not there, or that cannot be measured this time; infinite for one with a part that commands have locked, which
+ * could grow unseen.
  */
 async function sizeKib(folder: string, prefix: readonly string[]): Promise<number> {
-  const { stdout } = await asUser(prefix, ['/usr/bin/du', '-sk', '--', folder]).catch(() => ({
-    stdout: '',
-  }));
-  return Number.parseInt(stdout, 10) || 0;
+  const measure = ['/usr/bin/du', '-sk', '--', folder];
+  const measured = await asUser(prefix, measure, [0, SOME_UNREADABLE]).catch(() => undefined);
+  const kib = Number.parseInt(measured?.output ?? '', 10) || 0;
+  return kib > 0 && measured?.code === SOME_UNREADABLE ? Number.POSITIVE_INFINITY : kib;
 }
+
+/** The exit code of du(1), which then counts the rest. */
+const SOME_UNREADABLE = 1;
 
 /** Go's modules are read-only folders. */
 async function removeAs(folder: string, prefix: readonly string[]): Promise<void> {
@@ -73,10 +76,15 @@ async function removeAs(folder: string, prefix: readonly string[]): Promise<void
   await asUser(prefix, ['/bin/sh', '-c', script, 'sh', folder]);
 }
 
-async function asUser(prefix: readonly string[], argv: readonly string[]) {
+async function asUser(prefix: readonly string[], argv: readonly string[], meant = [0]) {
   const [program = '', ...args] = [...prefix, ...argv];
-  const options = { cwd: '/', env: { PATH: '/usr/bin:/bin' }, timeout: SANDBOX_LIMITS.measureMs };
-  return await promisify(execFile)(program, args, options);
+  const env = { PATH: '/usr/bin:/bin' };
+  return await printedBy([program, ...args], {
+    meant,
+    cwd: '/',
+    env,
+    timeout: SANDBOX_LIMITS.measureMs,
+  });
 }
 
 /** The arguments for bubblewrap by which commands see the folder. */

@@ -28,20 +28,22 @@ export class ClosedLook {
   /** Places that only a link or a setting closes, from the look before any command ran. */
   #led: readonly ClosedEntry[] = [];
 
-  private constructor(workspace: string, alias: string) {
+  private constructor(workspace: string, alias: string, readable: readonly string[]) {
     this.#workspace = fromText(workspace);
+    const opened = new Set(readable.map(fromText));
     const ignoring = [...new Set([workspace, alias])].map(fromText);
-    this.#scan = new WorkspaceScan(this.#workspace, { ignoring });
+    this.#scan = new WorkspaceScan(this.#workspace, { ignoring, opened });
   }
 
-  /** `alias` as in the surroundings. `reason` is a sentence on why no command can be confined here. */
+  /** `alias` and `readable` as in the surroundings. `reason` is a sentence on why no command can be confined here. */
   static async open(
     workspace: string,
     alias: string,
+    readable: readonly string[],
   ): Promise<
     { readonly ok: true; readonly look: ClosedLook } | { readonly ok: false; reason: string }
   > {
-    const look = new ClosedLook(workspace, alias);
+    const look = new ClosedLook(workspace, alias, readable);
     const found = await look.#look(SANDBOX_LIMITS.firstScanMs);
     if (found.isCut) return { ok: false, reason: TOO_LARGE };
     if (found.odd) {

@@ -14,7 +14,7 @@ import {
 } from '../../terminal/launch.ts';
 import type { CommandUser } from '../account.ts';
 import { isBelow } from '../byte-path.ts';
-import { readAuthor } from '../view/git-author.ts';
+import { readAuthor, UNKNOWN_AUTHOR } from '../view/git-author.ts';
 import { linkedGit } from '../view/git-folders.ts';
 import { namePatterns } from '../view/name-patterns.ts';
 import { shownPaths } from '../view/view.ts';
@@ -55,7 +55,7 @@ export async function runtimeConfinement(
   const searchPath = environment['PATH'] ?? '';
   const options = { workspace, account, home, searchPath, readable, closedFolders };
   const [opened, tools, gitFolders] = await Promise.all([
-    ClosedLook.open(workspace, alias),
+    ClosedLook.open(workspace, alias, readable),
     shownPaths(options),
     linkedGit(workspace),
   ]);
@@ -159,7 +159,7 @@ async function prepare(
   }
   if (hosts !== undefined) throw new ToolFailure('SANDBOX_FAILED', NO_HOSTS);
   const isGit = permissions.includes('git_write');
-  const author = isGit ? await readAuthor(workspace, account) : undefined;
+  const author = isGit ? ((await readAuthor(workspace, account)) ?? UNKNOWN_AUTHOR) : undefined;
   const now = await look.now(isGit ? 'git' : 'plain');
   const argv = await argvFor(commandRules(machine, request, now));
   const named = Object.entries(author ?? {}).map(([key, value]) => [`user.${key}`, value] as const);
@@ -204,7 +204,8 @@ function commandRules(
   now: { readonly protected: readonly string[]; readonly secret: readonly string[] },
 ): SandboxRules {
   const { surroundings, gitFolders, scratch } = machine;
-  const { workspace, closedFolders } = surroundings;
+  const { workspace, closedFolders, readable = [] } = surroundings;
+  const opened = readable.filter((path) => isBelow(workspace, path));
   const changeable = permissions.includes('git_write') ? gitFolders : undefined;
   const names = namePatterns(workspace, changeable);
   const writable = [scratch.path, ...(isReadOnly ? [] : [workspace, ...(changeable ?? [])])];
@@ -215,7 +216,11 @@ function commandRules(
     filesystem: {
       ...filesystem,
       denyRead: [...filesystem.denyRead, ...names.secret, ...now.secret.map(literal)],
-      allowRead: [...filesystem.allowRead, literal(scratch.path), ...names.examples],
+      allowRead: [
+        ...filesystem.allowRead,
+        ...[scratch.path, ...opened].map(literal),
+        ...names.examples,
+      ],
       denyWrite: [
         ...filesystem.denyWrite,
         ...names.protected,

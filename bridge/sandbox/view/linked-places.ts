@@ -9,7 +9,7 @@ import { type BytePath, fromText, isBelow, toBytes, toText } from '../byte-path.
 import { SANDBOX_LIMITS } from '../limits.ts';
 import { linkedGitFolders } from './git-folders.ts';
 import { namedFolder, readText } from './git-index.ts';
-import { type Closure, closureOf, isExample } from './protected.ts';
+import { type Closure, closureOf, isExample, isObeyedPath } from './protected.ts';
 import { type ClosedEntries, type ClosedEntry, identityOf, readEntries } from './scan.ts';
 
 /** A link to another place in the workspace, which programs obey by the link's name. */
@@ -33,7 +33,9 @@ export function protectedLinks(
   { entries, links }: FoundLinks,
   workspace: BytePath,
 ): ProtectedLink[] {
-  const isProtected = entries.filter(({ closure }) => closure === 'protected');
+  const isProtected = entries.filter(
+    ({ closure, isObeyed }) => closure === 'protected' || isObeyed,
+  );
   const repositories = isProtected.filter(({ path }) => path.endsWith('/.git'));
   const nameOf = (path: BytePath) => path.slice(workspace.length + 1);
   const first = [
@@ -71,7 +73,11 @@ function follow(
     found.push({ ...link, place });
     for (const inner of linksBelow(place)) {
       const innerName = `${name}${inner.slice(place.length)}`;
-      if (closureOf(toText(innerName)) === closure) waiting.push({ path: inner, name: innerName });
+      const isOfKind =
+        closure === 'secret'
+          ? closureOf(toText(innerName)) === closure
+          : isObeyedPath(toText(innerName));
+      if (isOfKind) waiting.push({ path: inner, name: innerName });
     }
   }
   return found;

@@ -1,13 +1,15 @@
 /**
- * What lies over secret files that git tracks. A mask has the size and the time by which git knows the file as
- * unchanged, and no content. So commands cannot read the file, and git neither reads, adds nor removes it.
+ * What lies over secret files: those that git tracks, and settings of package managers. A mask has the size and the time
+ * by which git knows the file as unchanged, and no content, so git neither reads, adds nor removes it. Of settings it
+ * has what is no credential.
  */
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import {
   chmodSync,
   closeSync,
   constants,
   fchmodSync,
+  fstatSync,
   ftruncateSync,
   futimesSync,
   lstatSync,
@@ -15,16 +17,18 @@ import {
   mkdtempSync,
   openSync,
   readdirSync,
+  readFileSync,
   realpathSync,
   rmSync,
   writeFileSync,
 } from 'node:fs';
-import { dirname } from 'node:path';
+import { basename, dirname } from 'node:path';
 import { type BytePath, fromText, isBelow, toBytes, toText } from '../byte-path.ts';
 import { SANDBOX_LIMITS } from '../limits.ts';
 import type { Author } from './git-author.ts';
 import { type IndexEntry, namedFolder, readIndex, readText, settleIndex } from './git-index.ts';
 import { type ClosedEntry, identityOf } from './scan.ts';
+import { shownSettings } from './shown-settings.ts';
 
 /** The tracked files at or below the path of a secret entry, by their paths. */
 export type Tracked = ReadonlyMap<BytePath, ReadonlyMap<BytePath, IndexEntry>>;
@@ -116,25 +120,45 @@ export class Masks implements Disposable {
   }
 
   /** Makes masks where there are none that look as these must, or where a cleaner of temporary files removed some. */
-  of(tracked: Tracked): MasksByPath {
+  of(tracked: Tracked, entries: readonly ClosedEntry[]): MasksByPath {
     const masks = new Map<BytePath, Mask>();
+    const settings = new Map(
+      entries.map((entry) => [entry.path, settingsOf(entry, tracked.get(entry.path))]),
+    );
+    for (const [path, shown] of settings) {
+      if (shown === undefined) continue;
+      const { content, ...part } = shown;
+      const digest = createHash('sha256').update(content, 'latin1').digest('hex');
+      this.#add(masks, path, `${path}\n${digest}`, [part], content);
+    }
     for (const [path, files] of tracked) {
+      if (masks.has(path)) continue;
       const parts = [...files].map(([file, entry]) => ({
         ...entry,
         name: file.slice(path.length),
       }));
-      const look = parts.map((part) => Object.values(part).join('\0')).join('\n');
-      const key = `${path}\n${look}`;
-      try {
-        const known = this.#made.get(key);
-        const mask = known && isWhole(known, parts) ? known : this.#make(parts);
-        this.#made.set(key, mask);
-        masks.set(path, mask);
-      } catch {
-        // The disk for temporary files is full, or the index is no good. The entry is closed without a mask.
-      }
+      this.#add(masks, path, path, parts);
     }
     return masks;
+  }
+
+  #add(
+    masks: Map<BytePath, Mask>,
+    path: BytePath,
+    about: string,
+    parts: readonly MaskPart[],
+    content?: string,
+  ): void {
+    const look = parts.map((part) => Object.values(part).join('\0')).join('\n');
+    const key = `${about}\n${look}`;
+    try {
+      const known = this.#made.get(key);
+      const mask = known && isWhole(known, parts) ? known : this.#make(parts, content);
+      this.#made.set(key, mask);
+      masks.set(path, mask);
+    } catch {
+      // The disk for temporary files is full, or the index is no good. The entry is closed without a mask.
+    }
   }
 
   /** By this file git ignores the secrets that it does not track: it could not add them. */
@@ -178,13 +202,13 @@ export class Masks implements Disposable {
     return { source, place, identity: identityOf(lstatSync(toBytes(source))) };
   }
 
-  #make(parts: readonly IndexEntry[]): Mask {
+  #make(parts: readonly MaskPart[], content?: string): Mask {
     const source = `${this.#inFolder()}/${randomUUID()}`;
     const folders = new Set(parts.flatMap(({ name }) => foldersAbove(name)));
     const outermost = [...folders].sort((a, b) => a.length - b.length);
     try {
       for (const folder of outermost) mkdirSync(toBytes(`${source}${folder}`), { mode: ENTERED });
-      for (const part of parts) makeMask(`${source}${part.name}`, part);
+      for (const part of parts) makeMask(`${source}${part.name}`, part, content);
     } catch (error) {
       rmSync(toBytes(source), { recursive: true, force: true });
       throw error;
@@ -203,7 +227,43 @@ export class Masks implements Disposable {
   }
 }
 
-function isWhole({ source }: Mask, parts: readonly IndexEntry[]): boolean {
+/** A file of a mask. `name` begins with `/`, or is empty for a mask that is one file. */
+type MaskPart = Pick<IndexEntry, 'name' | 'size' | 'changedS' | 'isExecutable'>;
+
+/**
+ * What a command sees of settings. Undefined for a file that git would then take for changed, and for one that another
+ * program put there since the look.
+ */
+function settingsOf(
+  { path, closure, kind, by, identity }: ClosedEntry,
+  tracked: Files | undefined,
+): (MaskPart & { readonly content: string }) | undefined {
+  const name = basename(path);
+  const isSettings = closure === 'secret' && kind === 'file' && by === undefined;
+  if (!isSettings || shownSettings(name, '') === undefined) return undefined;
+  try {
+    const descriptor = openSync(toBytes(path), READ_SAFELY);
+    try {
+      const stats = fstatSync(descriptor);
+      const isSame = stats.isFile() && identityOf(stats) === identity;
+      if (!isSame || stats.size > SANDBOX_LIMITS.maxConfigBytes) return undefined;
+      const content = shownSettings(name, readFileSync(descriptor, 'latin1'));
+      const known = tracked?.get(path);
+      if (content === undefined || (known && known.size !== content.length)) return undefined;
+      const changedS = known?.changedS ?? Math.floor(stats.mtimeMs / 1_000);
+      const isExecutable = known?.isExecutable ?? false;
+      return { name: '', size: content.length, changedS, isExecutable, content };
+    } finally {
+      closeSync(descriptor);
+    }
+  } catch {
+    return undefined; // It has gone, or we may not read it.
+  }
+}
+
+const READ_SAFELY = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+
+function isWhole({ source }: Mask, parts: readonly MaskPart[]): boolean {
   return parts.every(({ name }) => lstatIfAny(`${source}${name}`) !== undefined);
 }
 
@@ -213,12 +273,14 @@ function foldersAbove(name: BytePath): BytePath[] {
   return parts.map((_, index) => parts.slice(0, index + 1).join('/'));
 }
 
-function makeMask(path: BytePath, { size, changedS, isExecutable }: IndexEntry): void {
+function makeMask(path: BytePath, part: MaskPart, content?: string): void {
+  const { size, changedS, isExecutable } = part;
   const descriptor = openSync(toBytes(path), 'wx', 0o600);
   try {
-    ftruncateSync(descriptor, size);
+    if (content === undefined) ftruncateSync(descriptor, size);
+    else writeFileSync(descriptor, content, 'latin1');
     futimesSync(descriptor, changedS, changedS);
-    fchmodSync(descriptor, isExecutable ? 0o111 : 0);
+    fchmodSync(descriptor, (isExecutable ? 0o111 : 0) | (content === undefined ? 0 : 0o444));
   } finally {
     closeSync(descriptor);
   }

@@ -1,6 +1,6 @@
 /** The closed names of a workspace as patterns, for a sandbox that judges a name whenever a command uses it. */
-import { EXAMPLE_FILES, SECRET_FILES, SECRET_FOLDERS } from './protected.ts';
 import { PROTECTED_IN_GITHUB, PROTECTED_KINDS } from './protected-kinds.ts';
+import { BACKUP_ENDS, EXAMPLE_FILES, SECRET_NAMES } from './secret-names.ts';
 
 /** `**` stands for any folders, `*` for any characters of a name, `[aA]` for one character. */
 export interface NamePatterns {
@@ -20,6 +20,7 @@ export interface NamePatterns {
 export function namePatterns(workspace: string, gitFolders?: readonly string[]): NamePatterns {
   const anywhere = (names: readonly string[]) => names.map((name) => `${workspace}/**/${name}`);
   const kinds = PROTECTED_KINDS.flatMap(({ names }) => names);
+  const secrets = SECRET_NAMES.flatMap(({ names }) => names);
   const isClosed = (name: string) => gitFolders === undefined || name !== '.git';
   const inGithub = PROTECTED_IN_GITHUB.map((name) => `.github/${name}`);
   const ofGit = gitFolders && [...anywhere([inAnyCase('.git')]), ...gitFolders];
@@ -28,15 +29,27 @@ export function namePatterns(workspace: string, gitFolders?: readonly string[]):
       ...anywhere([...kinds.filter(isClosed), ...inGithub].map(inAnyCase)),
       ...(ofGit ?? []).flatMap((folder) => GIT_SETTINGS.map((name) => `${folder}/**/${name}`)),
     ],
-    secret: anywhere([...SECRET_FOLDERS, ...SECRET_FILES].map(inAnyCase)),
-    examples: anywhere(
-      SECRET_FILES.filter((name) => name.endsWith('.*')).flatMap((name) =>
-        EXAMPLE_FILES.flatMap((example) => [
-          name.replace('.*', example.slice(1)),
-          `${name}${example.slice(1)}`,
-        ]),
-      ),
-    ),
+    secret: anywhere([
+      ...secrets.map((name) => inAnyCase(name.replace(/\/$/, ''))),
+      ...secrets
+        .filter((name) => !/[*/]$/.test(name))
+        .flatMap((name) => BACKUP_ENDS.map((end) => inAnyCase(name) + end)),
+    ]),
+    examples: anywhere([
+      ...EXAMPLE_FILES.filter((example) => !example.startsWith('*')),
+      ...secrets
+        .filter((name) => name.endsWith('*'))
+        .flatMap((name) => {
+          const ends = EXAMPLE_FILES.filter((example) => example.startsWith('*.'));
+          return ends.flatMap((end) => [
+            name.replace('.*', end.slice(1)),
+            `${name}${end.slice(1)}`,
+          ]);
+        }),
+      ...secrets
+        .filter((name) => name.endsWith('*.json'))
+        .map((name) => name.replace('.json', '.example.json')),
+    ]),
   };
 }
 

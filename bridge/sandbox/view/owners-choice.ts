@@ -2,7 +2,7 @@
 
 import { realpath } from 'node:fs/promises';
 import { homedir } from 'node:os';
-import { dirname, isAbsolute, join } from 'node:path';
+import { dirname, isAbsolute, join, resolve } from 'node:path';
 import * as z from 'zod';
 import { configFolder } from '../../../machine/config-folder.ts';
 import { sha256 } from '../../../machine/hash.ts';
@@ -11,20 +11,27 @@ import { DrawbridgeError, invalidRequest } from '../../../shared/errors.ts';
 import { parseIfJson } from '../../../shared/text/json.ts';
 
 const SandboxFile = z.strictObject({
-  /** Files and folders that commands may read, absolute or with `~/` in front. */
+  /** Files and folders that commands may read, and secrets of the workspace that tools may; absolute or with `~/`. */
   readable: z.array(z.string().regex(/^(?:\/|~\/)./)).max(100),
 });
 
 /**
- * The paths in `sandbox.json` of the state folder; none without the file. A wrong file throws, because its owner meant
- * something by it.
+ * The paths in `sandbox.json` of the state folder; none without the file. Those in the workspace have its real name in
+ * front, however its owner came to it. A wrong file throws, because its owner meant something by it.
  */
-export async function readReadable(stateDir: string): Promise<readonly string[]> {
+export async function readReadable(
+  stateDir: string,
+  workspace: string,
+): Promise<readonly string[]> {
   const path = join(stateDir, 'sandbox.json');
   const text = await readIfThere(path);
   if (text === undefined) return [];
   const { readable } = parse(text, path);
-  return readable.map((name) => (name.startsWith('~/') ? join(homedir(), name.slice(2)) : name));
+  const given = resolve(workspace);
+  const real = await realpath(given).catch(() => given);
+  return readable
+    .map((name) => (name.startsWith('~/') ? join(homedir(), name.slice(2)) : name))
+    .map((name) => (name.startsWith(`${given}/`) ? join(real, name.slice(given.length)) : name));
 }
 
 /**

@@ -5,7 +5,10 @@ import { words } from '../words.ts';
 export interface ProtectedKind {
   /** The group's name, for people. docs/security.md has a row with this name. */
   readonly kind: string;
-  /** Names of files and folders at any depth, in lower case. `*` stands for any characters. */
+  /**
+   * Names of files and folders at any depth, in lower case. `*` stands for any characters. A `/` within: the part before
+   * it names the folder around.
+   */
   readonly names: readonly string[];
 }
 
@@ -17,19 +20,23 @@ export interface ProtectedKind {
 export const PROTECTED_KINDS: readonly ProtectedKind[] = [
   {
     kind: 'version control',
-    // git: git-config(1), gitmodules(5); hg: hgrc(5); sl help config; jj: Settings
-    names: words('.git .gitmodules .gitconfig .hg .hgrc .sl .jj'),
+    // git: git-config(1), gitmodules(5); hg: hgrc(5); sl help config; jj: Settings; darcs manual:
+    // Configuring darcs, defaults
+    names: words('.git .gitmodules .gitconfig .hg .hgrc .sl .jj _darcs'),
   },
   {
     kind: 'hooks of version control',
     // git: githooks(5); typicode.github.io/husky; lefthook.dev/configuration; pre-commit.com;
-    // prek.j178.dev; lint-staged and simple-git-hooks: README; overcommit, captainhook, grumphp:
-    // README
+    // prek.j178.dev; lint-staged and simple-git-hooks: README; overcommit, captainhook, grumphp,
+    // nano-staged, rusty-hook, cargo-husky: README; hk.jdx.dev/configuration; docs.trunk.io: Git Hooks;
+    // commitlint.js.org: Configuration; docs.cocogitto.io: cog.toml
     names: words(`
       .githooks .git-hooks .husky .huskyrc .huskyrc.* lefthook.* .lefthook.* lefthook-local.*
       .lefthook-local.* .lefthook .lefthook-local .pre-commit-config.yaml .pre-commit-config.yml
       .pre-commit-hooks.yaml prek.toml .lintstagedrc .lintstagedrc.* lint-staged.config.*
-      simple-git-hooks.* .simple-git-hooks.* .overcommit.yml captainhook.json grumphp.yml
+      simple-git-hooks.* .simple-git-hooks.* .overcommit.yml captainhook.json grumphp.*
+      nano-staged.* .nano-staged.* .rusty-hook.toml rusty-hook.toml .cargo-husky hk.pkl hk.local.pkl
+      .trunk .commitlintrc .commitlintrc.* commitlint.config.* cog.toml
     `),
   },
   {
@@ -37,20 +44,35 @@ export const PROTECTED_KINDS: readonly ProtectedKind[] = [
     // code.visualstudio.com: Tasks, Workspaces; jetbrains.com: Run/debug configurations; zed.dev:
     // Tasks; vim: :help exrc; neovim: :help exrc; emacs: Directory Variables, Init File;
     // docs.helix-editor.com: Configuration; sublimetext.com: Projects; learn.microsoft.com: Customize
-    // build and debug tasks; help.eclipse.org: External tools; help.panic.com: Nova tasks
+    // build and debug tasks; help.eclipse.org: External tools, Factory Path; help.panic.com: Nova tasks;
+    // theia-ide.org: Tasks; lite-xl.com: Project modules; lapce: run.toml; neoconf.nvim,
+    // YouCompleteMe, kotlin-language-server: README
     names: words(`
       .vscode *.code-workspace .idea .run *.run.xml .fleet .zed .vs .nova .helix .exrc _exrc .vimrc
       _vimrc .gvimrc .lvimrc .nvimrc .nvim.lua .vim .dir-locals.el .dir-locals-2.el .emacs .emacs.d
-      *.sublime-project *.sublime-workspace .externaltoolbuilders
+      *.sublime-project *.sublime-workspace .externaltoolbuilders .factorypath *.ipr .theia .lapce
+      .lite_project.lua .neoconf.json .ycm_extra_conf.py kls-classpath
+    `),
+  },
+  {
+    kind: 'language servers and linters of editors',
+    // build-server-protocol.github.io: Build Server Discovery; hie-bios: README, bios; merlin: .merlin;
+    // rust-analyzer.github.io: Configuration; pylint.readthedocs.io: init-hook; flake8.pycqa.org:
+    // local plugins; docs.rubocop.org: Extensions, require; luacheck.readthedocs.io: Configuration
+    // file; solargraph: README, plugins
+    names: words(`
+      .bsp hie.yaml .merlin rust-analyzer.toml .rust-analyzer.toml .pylintrc pylintrc .flake8
+      .rubocop.yml .luacheckrc .solargraph.yml
     `),
   },
   {
     kind: 'development environments',
     // containers.dev: devcontainer.json; gitpod.io/docs: .gitpod.yml; firebase.google.com: dev.nix;
-    // docs.replit.com: .replit; codesandbox.io/docs: tasks
+    // docs.replit.com: .replit; codesandbox.io/docs: tasks; devfile.io: Adding event bindings;
+    // ona.com/docs: automations.yaml; docs.conductor.build: Scripts
     names: words(`
       .devcontainer .devcontainer.json devcontainer.json .gitpod.yml .gitpod.dockerfile .idx .replit
-      replit.nix .codesandbox .stackblitzrc
+      replit.nix .codesandbox .stackblitzrc devfile.yaml .devfile.yaml .gitpod .ona conductor.json
     `),
   },
   {
@@ -68,16 +90,20 @@ export const PROTECTED_KINDS: readonly ProtectedKind[] = [
       .crush .crush.json crush.json .kiro .amazonq .windsurf .windsurfrules .codeium .cline
       .clinerules .roo .roomodes .roorules .roorules-* .kilocode .kilocodemodes .continue
       .continuerc.json .continuerules .goose .goosehints .junie .augment .augment-guidelines .trae
-      .tabnine .amp .factory .openhands .openhands_instructions .warp
+      .tabnine .amp .factory .openhands .openhands_instructions .warp .pi .grok .serena .rovodev .qoder .codebuddy .iflow .vibe .kimi
+      gptme.toml codebuff.json
     `),
   },
   {
     kind: 'environment loaders',
     // direnv(1); mise.jdx.dev/configuration; asdf-vm.com: Configuration; autoenv and zsh-autoenv:
-    // README; flox.dev/docs: manifest.toml
+    // README; flox.dev/docs: manifest.toml; shopify.github.io/shadowenv; rvm.io: Project files;
+    // moonrepo.dev/docs/proto: activate; cashapp.github.io/hermit: Shell Integration
     names: words(`
       .envrc .direnv mise.toml mise.*.toml .mise.toml .mise.*.toml .mise .miserc.toml .rtx.toml
+      .config/mise mise/config.toml
       .tool-versions .asdfrc .autoenv .autoenv.zsh .autoenv_leave.zsh .autoenv.leave .flox
+      .shadowenv.d .rvmrc .prototools activate-hermit activate-hermit.fish
     `),
   },
   {
@@ -109,7 +135,7 @@ export const PROTECTED_KINDS: readonly ProtectedKind[] = [
     // file
     names: words(`
       .npmrc .yarnrc .yarnrc.yml .pnpmfile.cjs .pnpmfile.mjs bunfig.toml .cargo .mvn .mavenrc
-      .bazelrc .buckconfig .buckconfig.local .condarc pip.conf .ripgreprc
+      .bazelrc .buckconfig .buckconfig.local .condarc pip.conf pip.ini .ripgreprc
     `),
   },
 ];
@@ -120,5 +146,6 @@ export const PROTECTED_IN_GITHUB = words('hooks mcp.json copilot plugin extensio
 /** Folders in which a program that starts an agent finds commands of its own: hooks, servers, plugins. */
 export const AGENT_FOLDERS = words(`
   .agents .agent .claude .codex .cursor .gemini .qwen .copilot .opencode .kiro .windsurf .factory
-  .plugin .claude-plugin .cursor-plugin .codex-plugin
+  .plugin .claude-plugin .cursor-plugin .codex-plugin .pi .grok .rovodev .qoder .codebuddy .iflow
+  .vibe .kimi
 `);

@@ -31,6 +31,8 @@ export interface ClosedEntry {
   readonly identity: string;
   /** Set for a folder that is closed only because it is unreadable or too deep: see {@link canBeLookedInto}. */
   readonly isUnreadable?: true;
+  /** Set for a secret that a program obeys by its name, as it does a protected entry. */
+  readonly isObeyed?: true;
   /** Set for an entry that this ignore file closes. */
   readonly by?: IgnoreFile;
   /** Set for a secret that only a link names so: see linked-places.ts. */
@@ -61,6 +63,8 @@ export interface ScanOptions {
   readonly writable?: BytePath;
   /** Names whose paths the look lists, too, except those in closed folders and in installed packages. */
   readonly wanted?: ReadonlySet<BytePath>;
+  /** Secrets that the machine's owner opens, by name (see owners-choice.ts). An ignore file still closes them. */
+  readonly opened?: ReadonlySet<BytePath>;
 }
 
 /**
@@ -75,6 +79,7 @@ export class WorkspaceScan {
   readonly #ignoring: readonly BytePath[];
   readonly #writable: BytePath | undefined;
   readonly #wanted: ReadonlySet<BytePath>;
+  readonly #opened: ReadonlySet<BytePath>;
   /** The ignore files outside of the workspace, as the look before saw them. */
   #outer: IgnoreChain = [];
   #odd: IgnoreFile | undefined;
@@ -84,13 +89,14 @@ export class WorkspaceScan {
 
   constructor(
     root: BytePath,
-    { rights, ignoring = [], writable, wanted = new Set() }: ScanOptions = {},
+    { rights, ignoring = [], writable, wanted = new Set(), opened = new Set() }: ScanOptions = {},
   ) {
     this.#root = root;
     this.#rights = rights;
     this.#ignoring = ignoring;
     this.#writable = writable;
     this.#wanted = wanted;
+    this.#opened = opened;
     this.#cachedDevice = stampedDevice(root);
   }
 
@@ -200,8 +206,9 @@ export class WorkspaceScan {
     const isRepository = looksLikeRepository(new Set(entries.map(({ name }) => name)));
     const closed = entries.flatMap((entry): ClosedEntry[] => {
       const isSetting = isRepository && REPOSITORY_SETTINGS.has(entry.name);
+      const isOpened = this.#opened.has(join(folder, entry.name));
       const closure =
-        closureIn(chain, names, entry) ??
+        closureIn(chain, names, entry, isOpened) ??
         (isSetting ? ({ closure: 'protected' } as const) : undefined);
       return closure === undefined ? [] : toClosed(join(folder, entry.name), closure);
     });
@@ -301,14 +308,16 @@ function closureIn(
   chain: IgnoreChain,
   folderNames: readonly string[],
   entry: Dirent,
-): Pick<ClosedEntry, 'closure' | 'by'> | undefined {
+  isOpened: boolean,
+): Pick<ClosedEntry, 'closure' | 'by' | 'isObeyed'> | undefined {
   const name = toText(entry.name);
-  const closure = closureOfEntry(folderNames.at(-1) ?? '', name, entry.isSymbolicLink());
-  if (closure === 'secret') return { closure };
+  const around = folderNames.at(-1) ?? '';
+  const { closure, isObeyed } = closureOfEntry(around, name, entry.isSymbolicLink());
+  if (closure === 'secret' && !isOpened) return { closure, ...(isObeyed && { isObeyed }) };
   const by =
     chain.length === 0 ? undefined : closingIn(chain, [...folderNames, name], entry.isDirectory());
   if (by !== undefined) return { closure: 'secret', by };
-  return closure === null ? undefined : { closure };
+  return isObeyed ? { closure: 'protected' } : undefined;
 }
 
 /** The chain of an ignore file outside of the workspace, with its ring of before where that is still true. */
@@ -329,7 +338,10 @@ function ownFile(
   return name === undefined ? undefined : readIgnoreFile(folder, name, previous);
 }
 
-function toClosed(path: BytePath, closure: Pick<ClosedEntry, 'closure' | 'by'>): ClosedEntry[] {
+function toClosed(
+  path: BytePath,
+  closure: Pick<ClosedEntry, 'closure' | 'by' | 'isObeyed'>,
+): ClosedEntry[] {
   const stats = statIfAny(path);
   if (stats === undefined) return [];
   const kind = stats.isSymbolicLink() ? 'link' : stats.isDirectory() ? 'folder' : 'file';

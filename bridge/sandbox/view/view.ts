@@ -10,6 +10,7 @@ import { type BytePath, fromText, isBelow } from '../byte-path.ts';
 import { SANDBOX_LIMITS } from '../limits.ts';
 import { words } from '../words.ts';
 import type { MasksByPath } from './masks.ts';
+import { type ProgramSecret, secretsAmongPrograms } from './program-secrets.ts';
 import type { ClosedEntry } from './scan.ts';
 
 export interface ViewOptions {
@@ -31,7 +32,7 @@ export interface ViewOptions {
  * to.
  */
 export async function systemView(options: ViewOptions): Promise<BytePath[]> {
-  const bound = await boundPaths(options);
+  const { bound, secrets } = await boundPaths(options);
   const isShown = (path: string) =>
     [...SYSTEM_FOLDERS, ...bound.keys()].some((parent) => path === parent || isBelow(parent, path));
   const { closedFolders, workspace } = options;
@@ -46,6 +47,7 @@ export async function systemView(options: ViewOptions): Promise<BytePath[]> {
     ...['/tmp', '/var/tmp', '/run', options.account.home].flatMap((path) => ['--dir', path]),
     ...(await nameResolution()),
     ...[...bound].flatMap(([name, real]) => ['--ro-bind-try', real, name]),
+    ...secrets.flatMap(({ path, isFolder }) => (isFolder ? hideFolder(path) : hideFile(path))),
     ...closed,
     '--bind',
     workspace,
@@ -55,7 +57,7 @@ export async function systemView(options: ViewOptions): Promise<BytePath[]> {
 
 /** The paths outside of the system's folders and the workspace that commands see, by all their names. */
 export async function shownPaths(options: ViewOptions): Promise<string[]> {
-  return [...(await boundPaths(options)).keys()];
+  return [...(await boundPaths(options)).bound.keys()];
 }
 
 /** Bubblewrap makes the folders around all mounts on a disk of its own. This argument closes that disk at the end. */
@@ -136,17 +138,21 @@ async function nameResolution(): Promise<string[]> {
 }
 
 /**
- * The existing paths among the tools, the search path and the owner's list. Maps each name to its real path, outermost
- * first. The target of a link is included under its own name, too.
+ * The existing paths among the tools, the search path and the owner's list, and the secrets in folders of the search
+ * path. Maps each name to its real path, outermost first. The target of a link is included under its own name, too. A
+ * folder of the search path that cannot be searched is left out.
  */
-async function boundPaths(options: ViewOptions): Promise<Map<string, string>> {
+async function boundPaths(
+  options: ViewOptions,
+): Promise<{ bound: ReadonlyMap<string, string>; secrets: readonly ProgramSecret[] }> {
   const { account, searchPath, readable, workspace } = options;
   const homes = [...new Set([account.home, options.home])].filter((home) => home !== '/');
   const isTooWide = (path: string) =>
     [...homes, workspace].some((inner) => inner === path || isBelow(path, inner));
+  const programs = programFolders(searchPath, homes);
   const wanted = [
     ...TOOL_FOLDERS.map((name) => join(account.home, name)),
-    ...programFolders(searchPath, homes),
+    ...programs,
     ...readable,
   ];
   const around = new Set(enclosing(workspace, homes));
@@ -163,23 +169,38 @@ async function boundPaths(options: ViewOptions): Promise<Map<string, string>> {
   const byName = allowed
     .filter(({ real }) => reachable.has(real))
     .flatMap(({ name, real }) => [[name, real] as const, [real, real] as const]);
-  return new Map(byName.toSorted(([a], [b]) => a.length - b.length));
+  const bound = new Map(byName.toSorted(([a], [b]) => a.length - b.length));
+  const isKnown = (path: string) =>
+    [...SYSTEM_FOLDERS, ...homes, ...readable].some((top) => path === top || isBelow(top, path));
+  const secrets: ProgramSecret[] = [];
+  for (const [name, real] of [...bound].filter(([name]) => programs.includes(name))) {
+    if (isKnown(name) || isKnown(real)) continue;
+    const found = await secretsAmongPrograms(real);
+    for (const shown of new Set([name, real])) {
+      if (found === undefined) bound.delete(shown);
+      else secrets.push(...found.map((each) => ({ ...each, path: join(shown, each.path) })));
+    }
+  }
+  return { bound, secrets };
 }
 
 /**
- * `/data/go/bin` stands for all of `/data/go`, because programs need the libraries beside them. In a home folder it
- * stands for itself alone, because credentials lie beside it.
+ * `/data/node/bin` brings the folders beside it that programs take their libraries from, and nothing else: the folder
+ * around it can be a project with its secrets. In a home folder it stands for itself alone.
  */
 function programFolders(searchPath: string, homes: readonly string[]): string[] {
   const folders = searchPath.split(':').filter((folder) => folder.startsWith('/'));
   return folders
     .map((folder) => resolve(folder))
-    .map((folder) => {
-      const isAtHome = homes.some((home) => isBelow(home, folder));
-      return !isAtHome && /\/s?bin$/.test(folder) ? dirname(folder) : folder;
+    .flatMap((folder) => {
+      const isAlone = homes.some((home) => isBelow(home, folder)) || !/\/s?bin$/.test(folder);
+      return isAlone ? folder : [folder, ...BESIDE.map((name) => join(dirname(folder), name))];
     })
     .filter((folder) => folder !== '/');
 }
+
+/** By the standard of file systems (FHS), with the second name of `lib`. */
+const BESIDE = words('bin lib lib64 libexec share');
 
 /** For a workspace inside a larger repository: the names that git and Node look for in the enclosing folders. */
 function enclosing(workspace: string, homes: readonly string[]): string[] {

@@ -2,6 +2,7 @@
 import type { LogSink } from '../../../bridge/log.ts';
 import { openEventLog } from '../../../local/processes/log-file.ts';
 import type { BridgeStatus } from '../../../machine/bridge-status.ts';
+import { printErr } from '../../terminal/print.ts';
 
 export interface BridgeLog {
   /** Writes to the file, and the line to stderr where a person sees it. Never throws. */
@@ -22,7 +23,7 @@ export function openBridgeLog({ logFile, bridgeId, isAtTerminal }: BridgeLogOpti
   return {
     write(entry, line) {
       note({ ...entry, bridge: bridgeId });
-      if (isAtTerminal && line !== null) console.error(line);
+      if (isAtTerminal && line !== null) printErr(`${line}\n`);
     },
     noteStatus(status) {
       if (status.event === 'index') return; // The bridge writes what matters of it itself.

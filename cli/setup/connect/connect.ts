@@ -1,4 +1,5 @@
 /** `drawbridge connect`: runs a bridge on this machine for a Drawbridge elsewhere. */
+
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { decodeJwt } from 'jose';
@@ -7,6 +8,7 @@ import type { BridgeConfig } from '../../../bridge/run.ts';
 import { limitOwnEnvironment } from '../../../local/bridge/environment.ts';
 import { ownersOf, readSettings } from '../../../local/config/settings.ts';
 import { beside } from '../../../local/processes/beside.ts';
+import { signerOf } from '../../../local/state/device.ts';
 import { bridgeLogOf } from '../../../local/state/folder.ts';
 import { noteRemote } from '../../../local/state/logins.ts';
 import { openState } from '../../../local/state/state.ts';
@@ -24,12 +26,13 @@ import {
   type LocationOptions,
   locationOf,
 } from '../../target/location-options.ts';
-import { findSignedIn } from '../../target/signed-in.ts';
+import { allowMove, findSignedIn } from '../../target/signed-in.ts';
 import { tokenAt } from '../../target/token-file.ts';
 import { abortOnInterrupt } from '../../terminal/ending.ts';
 import { EXIT } from '../../terminal/exit-codes.ts';
 import { describeFailure } from '../../terminal/failure-text.ts';
 import { ownCommand } from '../../terminal/own-command.ts';
+import { printErr } from '../../terminal/print.ts';
 import { UsageError } from '../../terminal/usage-error.ts';
 import { openBridgeLog } from './bridge-log.ts';
 import { type RunBridge, runOwnBridge } from './run-own-bridge.ts';
@@ -81,7 +84,7 @@ async function connect(
   };
   const onNotice: TellNotice = (line, event) => {
     write({ event, message: line }, null);
-    process.stderr.write(`${inOneLine(line)}\n`);
+    printErr(`${inOneLine(line)}\n`);
   };
   try {
     await logTo(write, () =>
@@ -107,7 +110,7 @@ function newStatusTeller(): (status: BridgeStatus) => void {
     if (status.event === 'refused' || status.event === 'failed') process.exitCode = EXIT.failure;
     const back = isAway && status.event === 'connected' ? 'The bridge is back. ' : '';
     isAway = status.event === 'disconnected';
-    process.stderr.write(`${inOneLine(`${back}${describe(status)}`)}\n`);
+    printErr(`${inOneLine(`${back}${describe(status)}`)}\n`);
   };
 }
 
@@ -168,10 +171,12 @@ async function configOf(url: string, options: ConnectCommandOptions): Promise<Co
   const place = { workspaceDir, stateDir: state.projectDir };
   const logFile = bridgeLogOf(state.logsDir, workspaceDir);
   const readToken = given === undefined ? undefined : readerOf(given, options);
-  const machine = { machineId: state.device.deviceId, machineDir: state.dir };
+  const machineKey = await signerOf(state.device);
+  const machine = { machineId: state.device.deviceId, machineDir: state.dir, machineKey };
   const token = readToken ?? session?.token ?? '';
   const { headers } = session ?? {};
   const bridge = { url, token, headers, bridgeId, ...machine, moves: options.move };
+  if (options.move) await allowMove(url, options, bridgeId, machineKey);
   return {
     ...bridge,
     ...place,

@@ -22,6 +22,7 @@ import { wholeNumber } from '../../terminal/whole-number.ts';
 import { confirmEditor } from './confirm.ts';
 import { detectEditor, EDITORS, EXTENSIONS } from './editors.ts';
 import { installCompanion } from './install.ts';
+import { trustWorkspace } from './trust.ts';
 
 /** Without a subcommand it shows what was found. */
 export function registerIde(program: Command): void {
@@ -42,6 +43,10 @@ export function registerIde(program: Command): void {
       wholeNumber(1, 65_535),
     );
   addLocationOptions(confirm).action(confirmEditor);
+  const trust = group
+    .command('trust')
+    .description('Trust this folder again, after an editor said that you do not');
+  addLocationOptions(trust).action(trustWorkspace);
   group
     .command('install [editor]')
     .description('Install a companion into an editor (default: the one whose terminal this is)')

@@ -132,6 +132,7 @@ async function showStatus(_: string, { session, say }: CommandDesk): Promise<voi
     Server: `${chat.url ?? 'unknown'}${lostMs === undefined ? '' : ' (the connection is lost)'}`,
     Folder: bridge ? printableLine(bridge.workspacePath, MAX_PATH) : 'none',
     Bridge: bridge ? `${bridge.id}, ${bridge.connected ? 'connected' : 'not connected'}` : 'none',
+    ...(bridge?.replaced && { Replaced: `another program took its place at ${bridge.replaced}` }),
     Machine: chat.own?.bridgeId === bridgeId ? `${hostname()} (this one)` : 'another one',
     Sandbox: bridge?.confinement.kind ?? 'unknown',
     Model: shortLine(chat.model ?? current?.model ?? 'the default of the server'),

@@ -11,7 +11,7 @@ import type { Lasting, Proposal, Scope } from '../../../shared/wire/approvals.ts
 import type { SubagentAsk } from '../../../shared/wire/subagents.ts';
 import { type ApprovalReply, lastingOf, sendReply } from '../../chat/approvals.ts';
 import { putForChange } from '../../chat/changed-file.ts';
-import { ownCommand } from '../../terminal/own-command.ts';
+import { asTyped, ownCommand } from '../../terminal/own-command.ts';
 import { approvalKey } from '../transcript/look.ts';
 import type { DialogDesk } from './dialog.ts';
 import type { Line } from './folded.ts';
@@ -52,7 +52,7 @@ export async function answerApproval(
 }
 
 /** What a person does whose key does not count at a machine. */
-export function howToEnrol(): string {
+function howToEnrol(): string {
   const [show, enrol] = [ownCommand('devices', 'show'), 'drawbridge devices enrol KEY'];
   return `\`${show}\` prints this machine's key; \`${enrol}\` at the machine of the bridge makes its answers count.`;
 }
@@ -101,7 +101,7 @@ class Approval {
     const { chat } = this.#place.desk.session;
     const isElsewhere = conversationId !== chat.conversationId;
     const tool = `Tool: ${inOneLine(proposal.tool)}`;
-    const why = `Why: ${inOneLine(reason)}`;
+    const why = `Why: ${inOneLine(asTyped(reason))}`;
     const about = [
       // The bridge names the tool of an edit; any other name could go on like the line behind it.
       ...(proposal.kind === 'edit' ? [`${tool} · ${why}`] : [tool, why]),
@@ -135,7 +135,10 @@ class Approval {
 
   #advice(): Line[] {
     const { desk, wasRefused } = this.#place;
-    const words = desk.session.chat.device ? (wasRefused ? REFUSED : undefined) : NO_KEY;
+    const { device, own } = desk.session.chat;
+    // The bridge of this machine knows this machine's key.
+    const isUnknown = wasRefused && own?.bridgeId !== this.#question.bridgeId;
+    const words = device ? (isUnknown ? REFUSED : undefined) : NO_KEY;
     return words === undefined ? [] : [{ text: `${words} ${howToEnrol()}`, style: 'yellow' }];
   }
 
@@ -187,16 +190,16 @@ class Approval {
   /** What is signed was on the screen: hidden characters are taken as they are shown, or not at all. */
   async #askPattern(
     scope: Scope,
-    { pattern, subject, place }: AskedPattern,
+    { pattern, subject, place, refused }: AskedPattern,
   ): Promise<string | undefined> {
     const shown = inPlainSight(pattern);
-    let value = shown === pattern ? pattern : '';
+    let value = refused?.typed ?? (shown === pattern ? pattern : '');
     const body = [
       { text: `For ${subject}`, style: 'bold' as const },
       { text: `Pattern: ${shown}` },
       { text: `${REACHES[scope]} * is any text. An empty field takes the pattern above.` },
     ];
-    let note: string | undefined;
+    let note = refused?.why;
     for (;;) {
       const typed = await this.#panel.write({
         title: place === '' ? 'Allow what?' : `Allow what? Pattern ${place}`,

@@ -5,7 +5,7 @@ import { inOneLine, inPlainSight } from '../../../shared/text/plain-sight.ts';
 import { askKeyOf, isOver } from '../../../shared/wire/fold.ts';
 import { SubagentAsk } from '../../../shared/wire/subagents.ts';
 import { describeError } from '../../terminal/failure-text.ts';
-import { type AskedApproval, answerApproval, howToEnrol } from './approval.ts';
+import { type AskedApproval, answerApproval } from './approval.ts';
 import { type Dialog, type DialogDesk, Withdrawn } from './dialog.ts';
 import { Panel } from './panel.ts';
 import { Picker, type PickOptions } from './picker.ts';
@@ -208,8 +208,7 @@ export class DialogSlot extends Container {
   #sayUnlessWithdrawn(error: unknown, what: string): void {
     if (error instanceof Withdrawn) return;
     if (!(error instanceof ClientError)) throw error;
-    const advice = error.code === 'APPROVAL_REFUSED' ? `\n${howToEnrol()}` : '';
-    this.#desk.say(`${what}: ${describeError(error)}${advice}`);
+    this.#desk.say(`${what}: ${describeError(error)}`);
   }
 
   #putAway(): void {

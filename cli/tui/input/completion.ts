@@ -5,7 +5,7 @@ import type {
   AutocompleteSuggestions,
 } from '@earendil-works/pi-tui';
 import type { FoundFile } from '../../../client/index.ts';
-import { mentionOf, openMention } from '../../../shared/text/mention-text.ts';
+import { type ChosenPaths, mentionOf, openMention } from '../../../shared/text/mention-text.ts';
 import { nameInLine } from '../../../shared/text/plain-sight.ts';
 
 export interface CompletionSources {
@@ -27,11 +27,15 @@ export interface CompletedCommand {
 export interface InputCompletion extends AutocompleteProvider {
   /** Whether the text ends with the whole mention of a file: Enter and Tab then mean the message. */
   isComplete(before: string): boolean;
+  /** The paths that the person has taken from the lists. */
+  readonly chosen: ChosenPaths;
 }
 
 export function newCompletion({ findFiles, commands, skills }: CompletionSources): InputCompletion {
   /** The mentions of the files that were found last. */
   let found: ReadonlySet<string> = new Set();
+  const chosen = new Map<string, string>();
+  const paths = new Map<string, string>();
   const isComplete = (before: string) => {
     const mention = openMention(before);
     return mention !== undefined && found.has(before.slice(mention.at));
@@ -44,6 +48,7 @@ export function newCompletion({ findFiles, commands, skills }: CompletionSources
     if (!mention) return null;
     const files = await findFiles(mention.query, signal);
     found = new Set(files.filter(({ type }) => type === 'file').map(({ path }) => mentionOf(path)));
+    for (const { path } of files) paths.set(mentionOf(path), path);
     if (isComplete(before)) return null;
     return { items: files.flatMap(fileItem), prefix: before.slice(mention.at) };
   };
@@ -60,6 +65,8 @@ export function newCompletion({ findFiles, commands, skills }: CompletionSources
     },
     applyCompletion(lines, cursorLine, column, { value }, prefix) {
       const text = lines[cursorLine] ?? '';
+      const path = paths.get(value);
+      if (path !== undefined) chosen.set(value, path);
       const start = text.slice(0, column - prefix.length);
       const end = text.slice(column).replace(/^ /, '');
       const written = `${start}${value} `;
@@ -72,6 +79,7 @@ export function newCompletion({ findFiles, commands, skills }: CompletionSources
       return openMention(before) !== undefined && !isComplete(before);
     },
     isComplete,
+    chosen,
   };
 }
 
@@ -97,9 +105,9 @@ function commandItem({ name, help, takes }: CompletedCommand): AutocompleteItem 
   return { value: `/${name}`, label, description: help };
 }
 
-/** A path with a quote or a line end has no mention. */
+/** The composer's line cannot hold a line end. */
 function fileItem({ path, type }: FoundFile): AutocompleteItem[] {
-  if (/["\n]/.test(path)) return [];
+  if (path.includes('\n')) return [];
   const kind = type === 'file' ? {} : { description: type };
   return [{ value: mentionOf(path), label: nameInLine(path), ...kind }];
 }

@@ -1,5 +1,5 @@
 /** Where the person writes: the library's editor, with what a chat adds to it. */
-import { Editor, matchesKey, type TUI } from '@earendil-works/pi-tui';
+import { Editor, matchesKey, type TUI, truncateToWidth } from '@earendil-works/pi-tui';
 import type { Paint } from '../../terminal/paint.ts';
 import { editorTheme } from '../theme.ts';
 import { INPUT_LIMITS } from './limits.ts';
@@ -13,6 +13,8 @@ export interface ComposerOptions {
   onKey(data: string): boolean;
   /** Gets each pasted text first. True takes it from the editor. */
   onPaste(text: string): boolean;
+  /** Words that stand where nothing is written. */
+  placeholder(): string | undefined;
   /** Whether there is nothing to complete at the end of this text, so that Enter sends although the list is open. */
   isComplete(before: string): boolean;
 }
@@ -35,6 +37,15 @@ export class Composer extends Editor {
 
   get isEmpty(): boolean {
     return this.getText() === '';
+  }
+
+  override render(width: number): string[] {
+    const [top = '', line = '', ...below] = super.render(width);
+    const words = this.isEmpty ? this.#options.placeholder() : undefined;
+    if (words === undefined) return [top, line, ...below];
+    // Behind the cursor, which stands on a blank of its own.
+    const shown = this.#options.paint('dim', truncateToWidth(words, Math.max(0, width - 3), '…'));
+    return [top, `${line.trimEnd()} ${shown}`, ...below];
   }
 
   override handleInput(data: string): void {

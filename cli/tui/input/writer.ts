@@ -14,6 +14,7 @@ import { Attachments } from './attachments.ts';
 import { type CompletedCommand, type InputCompletion, newCompletion } from './completion.ts';
 import { Composer, type Written } from './composer.ts';
 import { editText } from './external-editor.ts';
+import { Greeting, isUnsaid, PLACEHOLDER } from './greeting.ts';
 import { imagePathsIn } from './image-paths.ts';
 import { INPUT_LIMITS } from './limits.ts';
 import { InputMemory } from './memory.ts';
@@ -43,6 +44,7 @@ export class Writer {
   /** Stand above the composer. */
   readonly pending: PendingList;
   readonly attachments: Attachments;
+  readonly greeting: Greeting;
   readonly #options: WriterOptions;
   readonly #completion: InputCompletion;
   #cleared = '';
@@ -57,6 +59,7 @@ export class Writer {
       isWriting: () => !this.composer.isEmpty,
     });
     this.attachments = new Attachments(paint);
+    this.greeting = new Greeting(() => desk().session, paint);
     this.#completion = this.#newCompletion();
     this.composer = new Composer({
       tui,
@@ -64,6 +67,7 @@ export class Writer {
       onSubmit: (written) => void this.submit(written),
       onKey: (data) => this.#takeKey(data),
       onPaste: (text) => this.#takePaste(text),
+      placeholder: () => (isUnsaid(desk().session) ? PLACEHOLDER : undefined),
       isComplete: (before) => this.#completion.isComplete(before),
     });
     this.composer.setAutocompleteProvider(this.#completion);
@@ -104,7 +108,7 @@ export class Writer {
     const how = this.#session.isBusy ? delivery : 'queue';
     await this.#try(async () => {
       try {
-        await this.#session.send(toContent(text, images), how);
+        await this.#session.send(toContent(text, images, this.#completion.chosen), how);
       } catch (error) {
         this.composer.putBack(text);
         for (const { image, name } of attached) this.attachments.add(image, name);
@@ -167,7 +171,10 @@ export class Writer {
         if (!composer.isEmpty || this.attachments.isEmpty) return undefined;
         return () => this.attachments.removeLast();
       case 'tab':
-        return isListOpen || !this.#canQueue() ? undefined : () => this.#queue();
+        if (isListOpen) return undefined;
+        if (this.#canQueue()) return () => this.#queue();
+        if (!composer.isEmpty || !isUnsaid(this.#session)) return undefined;
+        return () => composer.write(this.greeting.next());
       case 'enter':
         return isListOpen || !this.#isTooLong() ? undefined : () => this.#desk.say(TOO_LONG);
       default:

@@ -11,7 +11,7 @@ import { printableLine } from '../../../shared/text/plain-sight.ts';
 import { SECOND } from '../../../shared/units.ts';
 import { isOver } from '../../../shared/wire/fold.ts';
 import type { ChatSession } from '../../chat/session.ts';
-import { ownCommand } from '../../terminal/own-command.ts';
+import { asTyped, ownCommand } from '../../terminal/own-command.ts';
 import type { Paint } from '../../terminal/paint.ts';
 
 /** What the session does, and facts about that. A narrow screen shows only the first fact. */
@@ -25,7 +25,7 @@ interface SessionActivity {
 /** Undefined while nothing goes on. */
 function activityOf(session: ChatSession, nowMs: number): SessionActivity | undefined {
   const { current, lostMs, unsent, problem, queued } = session;
-  if (problem) return { work: `This conversation cannot be followed: ${problem.message}` };
+  if (problem) return { work: `This conversation cannot be followed: ${asTyped(problem.message)}` };
   if (lostMs !== undefined) return lostActivity(session, nowMs - lostMs);
   const late = unsent.find(({ why }) => why !== undefined);
   if (late) return { work: `Not sent yet: ${late.why}` };

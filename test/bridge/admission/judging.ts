@@ -13,7 +13,8 @@ import { findTool } from '../../../shared/tools/catalogue.ts';
 import type { ToolCall } from '../../../shared/wire/tunnel.ts';
 
 /** A call by any of its names. */
-export type RawCall = Pick<ToolCall, 'tool' | 'arguments' | 'mode' | 'limits' | 'approvalReason'>;
+export type RawCall = Pick<ToolCall, 'tool' | 'arguments' | 'mode' | 'limits' | 'approvalReason'> &
+  Pick<JudgedCall, 'closed'>;
 
 /** What cannot be read is refused before it is judged. */
 export function judge(call: RawCall, policy: Policy): Verdict {

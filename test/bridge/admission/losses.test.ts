@@ -26,6 +26,7 @@ test.each([
   ...['unlink a', 'shred a', 'truncate -s 0 a', 'rsync -a --delete x/ y/', 'rm /tmp/../w/a'],
   ...['rm /tmp/a b', 'rm "$x"', 'rm -- -a', 'nohup rm a &', 'true\nrm a'],
   ...['git clean -fd', 'git -C . clean -fdx', 'git clean -fde n', 'git clean -f -e node_modules'],
+  ...['git-clean -fd', '/usr/lib/git-core/git-reset --hard'],
   ...['git reset --hard', 'git reset --har HEAD~1', 'git reset -q --merge', 'git rm a'],
   ...['git checkout -- a', 'git checkout .', 'git checkout HEAD a', 'git checkout -f main'],
   ...['git checkout src/', 'git checkout a.ts', 'git checkout -B main', 'git checkout -p'],

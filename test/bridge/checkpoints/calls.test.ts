@@ -1,4 +1,4 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { Checkpoints } from '../../../bridge/checkpoints/checkpoints.ts';
@@ -54,4 +54,21 @@ test('a person is asked about a deletion or an overwriting that could not be und
   const asked = bench.sent.filter(({ type }) => type === 'approval_request');
   expect(asked).toMatchObject([{ reason: expect.stringContaining('could not be undone') }]);
   expect(await readFile(place.path('large.txt'), 'utf8')).toBe(large);
+});
+
+test('an undo says what it cannot bring back', async () => {
+  const place = await temporaryWorkspace(FILES);
+  const stateDir = join(place.root, '..', 'state');
+  await mkdir(stateDir);
+  const checkpoints = Checkpoints.open(stateDir);
+  if (!checkpoints) throw new Error('no checkpoints');
+  const bench = Bench.over(place, { checkpoints, tools: [...undoTools(checkpoints).values()] });
+  const run = responseIdOf(newConversationId(crypto.randomUUID()), 1);
+  const deleting = { ...newCall('delete_file', { target_file: 'b.txt' }), run };
+  expect(await bench.run(deleting)).toMatchObject({ status: 'success' });
+  await rm(join(stateDir, 'checkpoints', 'contents'), { recursive: true });
+  const undo = { ...newCall('undo_changes', { scope: 'response', id: run }), run };
+  expect(await bench.run(undo)).toMatchObject({
+    data: 'No file was changed. These could not be brought back: b.txt (a content that it had is not stored).',
+  });
 });

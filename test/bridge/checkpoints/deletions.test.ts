@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs';
 import { mkdir, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -7,6 +8,7 @@ import { CHECKPOINT_LIMITS } from '../../../bridge/checkpoints/limits.ts';
 import { unconfined } from '../../../bridge/sandbox/launch/confinement.ts';
 import { createCommandTools } from '../../../bridge/tools/catalogue.ts';
 import { undoTools } from '../../../bridge/tools/undo.ts';
+import { sha256 } from '../../../machine/hash.ts';
 import { newConversationId, responseIdOf } from '../../../shared/ids.ts';
 import { background } from '../tools/command-tools.ts';
 import { temporaryWorkspace } from '../tools/temporary-workspace.ts';
@@ -23,8 +25,8 @@ const FILES = {
   'with/large.txt': 'x'.repeat(CHECKPOINT_LIMITS.maxFileBytes + 1),
 };
 
-/** Commands run without a sandbox, and are judged as those in one. */
-async function deletingBench() {
+/** Commands run without a sandbox, and are judged as those in one. `onJudged` is called after each verdict. */
+async function deletingBench(onJudged = () => {}) {
   const place = await temporaryWorkspace(FILES);
   await symlink(place.path('sub'), place.path('linked/link'));
   const stateDir = join(place.root, '..', 'state');
@@ -44,7 +46,11 @@ async function deletingBench() {
   const bench = Bench.over(place, {
     checkpoints,
     tools: [...commands.values(), ...undoTools(checkpoints).values()],
-    decide: (call) => judgeCall(call, policy).decision,
+    decide: (call) => {
+      const { decision } = judgeCall(call, policy);
+      onJudged();
+      return decision;
+    },
   });
   const run = responseIdOf(newConversationId(crypto.randomUUID()), 1);
   const command = (line: string, more: object = {}) => ({
@@ -52,7 +58,7 @@ async function deletingBench() {
     run,
   });
   expect(await bench.run(command('true'))).toMatchObject({ status: 'success' });
-  return { place, bench, run, command };
+  return { place, bench, run, command, checkpoints };
 }
 
 test('a deletion that undo can take back asks nobody, and undo takes it back', async () => {
@@ -89,6 +95,28 @@ test.each([
 ])('a deletion of %s asks', async (_, line) => {
   const { bench, command } = await deletingBench();
   expect(await bench.ask(command(line))).toBeDefined();
+});
+
+test.each([
+  ['that undo can keep', 'other\n'],
+  ['that is too large for undo', 'x'.repeat(CHECKPOINT_LIMITS.maxFileBytes + 1)],
+])('a file %s, put there between the verdict and the start, is not lost', async (_, text) => {
+  let verdicts = Number.NEGATIVE_INFINITY;
+  const { place, bench, command, checkpoints } = await deletingBench(() => {
+    verdicts++;
+    // Each call is judged when it comes, and once more before its start.
+    if (verdicts === 2) writeFileSync(place.path('a.txt'), text);
+  });
+  verdicts = 0;
+  const result = await bench.run(command('rm a.txt'));
+  if (text.length < CHECKPOINT_LIMITS.maxFileBytes) {
+    expect(result).toMatchObject({ status: 'success' });
+    expect(checkpoints.contents.isPromised(sha256(text))).toBe(true);
+    return;
+  }
+  expect(result).toMatchObject({ status: 'error', code: 'STALE' });
+  expect(await place.text('a.txt')).toBe(text);
+  expect(await bench.ask(command('rm a.txt'))).toBeDefined();
 });
 
 test('a deletion in the background asks: nobody knows when its changes end', async () => {

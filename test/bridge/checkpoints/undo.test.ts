@@ -1,6 +1,8 @@
 import {
   chmodSync,
+  copyFileSync,
   existsSync,
+  linkSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -14,6 +16,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { CHECKPOINT_LIMITS } from '../../../bridge/checkpoints/limits.ts';
+import { Shell } from './shell.ts';
 import { UndoneFolder } from './undone-folder.ts';
 
 const LAST = { scope: 'last' } as const;
@@ -93,11 +96,11 @@ describe('an undo', () => {
     expect(text('a')).toBe('1\nagent\n3\n4\n5\r\nperson');
   });
 
-  test('refuses a file that the person changed in the same lines, deleted, made again or closed', async () => {
+  test('leaves a file that the person changed in the same lines, made again or replaced by a link', async () => {
     await using folder = await UndoneFolder.make();
     const { at, list } = disk(folder);
     const names = ['same', 'deleted', 'again', 'mode', 'linked'];
-    for (const name of names) writeFileSync(at(name), 'one\n');
+    for (const name of names) writeFileSync(at(name), `${name}\n`);
     for (const name of names) if (name !== 'again') await folder.write(name, 'two\n');
     await folder.delete('again');
     await folder.write('made', 'agent\n');
@@ -113,25 +116,39 @@ describe('an undo', () => {
       same: 'changed',
       made: 'changed',
       again: 'made_again',
-      deleted: 'deleted',
-      linked: 'closed',
+      deleted: 'restore',
+      linked: 'changed',
       mode: 'restore',
+      'again.before-undo': 'restore',
+      'linked.before-undo': 'restore',
+      'same.before-undo': 'restore',
     });
     expect(list()).toEqual(before);
     await folder.undo(LAST);
-    expect({ ...list(), mode: 0 }).toEqual({ ...before, mode: 0 });
-    expect(list()['mode']).toEqual({ text: 'one\n', mode: 0o600 });
+    expect(list()).toEqual({
+      ...before,
+      deleted: { text: 'deleted\n', mode: 0o644 },
+      mode: { text: 'mode\n', mode: 0o600 },
+      ...Object.fromEntries(
+        ['again', 'linked', 'same'].map((name) => {
+          return [`${name}.before-undo`, { text: `${name}\n`, mode: 0o644 }];
+        }),
+      ),
+    });
+    expect(Object.values(await folder.undo(LAST))).not.toContain('restore');
+    await folder.undo(REDO);
+    expect(Object.keys(list()).filter((name) => name.includes('before-undo'))).toEqual([]);
   });
 
-  test('takes back a rename as a whole or not at all', async () => {
+  test('takes back a rename of a file that the person changed since, and loses neither version', async () => {
     await using folder = await UndoneFolder.make();
     const { at, list } = disk(folder);
     writeFileSync(at('old'), 'one\n');
     await folder.rename('old', 'new');
     writeFileSync(at('new'), 'one\nperson\n');
-    const before = list();
-    expect(await folder.undo(LAST)).toEqual({ new: 'changed', old: 'changed' });
-    expect(list()).toEqual(before);
+    const { new: changed } = list();
+    expect(await folder.undo(LAST)).toEqual({ new: 'changed', old: 'restore' });
+    expect(list()).toEqual({ old: { text: 'one\n', mode: 0o644 }, new: changed });
   });
 
   test('refuses a content that is too large, damaged or missing, and the edit itself goes on', async () => {
@@ -223,7 +240,7 @@ describe('a command', () => {
     expect(await folder.undo({ scope: 'response', id: 'resp_2' })).toEqual({ b: 'restore' });
   });
 
-  test('names the changes that cannot be undone, and passes over links, caches and repositories', async () => {
+  test('names the changes that cannot be undone, and passes over caches and repositories', async () => {
     await using folder = await UndoneFolder.make();
     const { at } = disk(folder);
     const large = 'x'.repeat(CHECKPOINT_LIMITS.maxFileBytes + 1);
@@ -250,7 +267,140 @@ describe('a command', () => {
       '.env': 'closed',
       closed: 'closed',
       large: 'not_stored',
+      link: 'restore',
     });
+  });
+
+  test.each([
+    ['mv a.txt b.txt', 'only_copy'],
+    ['cp a.txt b.txt && rm a.txt', 'only_copy'],
+    ['ln a.txt b.txt && rm a.txt', 'only_copy'],
+    ['mv a.txt b.txt && mv b.txt c.txt && cp c.txt b.txt && rm c.txt', 'only_copy'],
+    ['mkdir d && mv a.txt d/b.txt', 'only_copy'],
+    ['mv a.txt old.txt', 'restore'],
+  ])('%s, and its old name is taken again: no undo deletes the only copy', async (line, fate) => {
+    await using folder = await UndoneFolder.make();
+    await using shell = new Shell();
+    const { at, text } = disk(folder);
+    writeFileSync(at('a.txt'), 'theirs\n');
+    writeFileSync(at('old.txt'), 'old\n');
+    await folder.command(() => {});
+    await folder.command(() => shell.run(line, folder.root));
+    writeFileSync(at('a.txt'), 'new\n');
+    const done = await folder.undo(LAST);
+    expect(done).toMatchObject({ 'a.txt': 'made_again' });
+    expect(Object.values(done)).toContain(fate);
+    expect(text('a.txt')).toBe('new\n');
+    expect(text('old.txt')).toBe('old\n');
+    const copies = ['b.txt', 'd/b.txt', 'a.txt.before-undo'].filter((name) => existsSync(at(name)));
+    expect(copies.map(text)).toEqual(['theirs\n']);
+  });
+
+  test('gives back links, hard links, files marked read-only and files that folders replaced', async () => {
+    await using folder = await UndoneFolder.make();
+    await using shell = new Shell();
+    const { at } = disk(folder);
+    await shell.run(
+      'mkdir d && echo 1 > d/x && ln -s d to-d && ln -s nowhere gone && echo 2 > h && ln h i && ' +
+        'echo 3 > r && chmod 444 r && echo 4 > f',
+      folder.root,
+    );
+    await folder.command(() => {});
+    const show = async () => {
+      await shell.run("find . -printf '%P %y %l ' -type f -exec cat {} + > ../shown", folder.root);
+      return readFileSync(join(folder.base, 'shown'), 'utf8').split('\n').sort();
+    };
+    const before = await show();
+    await folder.command(() =>
+      shell.run(
+        'rm gone to-d && mv d e && ln -s e d && echo x > h && sed -i s/3/y/ r && rm f && mkdir -p f/g/h',
+        folder.root,
+      ),
+    );
+    const after = await show();
+    expect(after).not.toEqual(before);
+    await folder.undo(LAST);
+    expect(await show()).toEqual(before);
+    await folder.undo(REDO);
+    expect(Object.keys(await folder.undo(LAST)).sort()).toEqual(
+      ['d', 'd/x', 'e/x', 'f', 'gone', 'h', 'i', 'r', 'to-d'].sort(),
+    );
+    expect(await show()).toEqual(before);
+    expect(existsSync(at('e'))).toBe(false);
+  });
+
+  test('brings back what it deleted of the person, although an earlier change of the file stays', async () => {
+    await using folder = await UndoneFolder.make();
+    const { at, text } = disk(folder);
+    await folder.command(() => writeFileSync(at('a'), 'agent\n'));
+    writeFileSync(at('a'), 'agent\nperson\n');
+    await folder.command(() => rmSync(at('a')));
+    expect(await folder.undo(LAST)).toEqual({ a: 'restore' });
+    expect(text('a')).toBe('agent\nperson\n');
+  });
+
+  test('that moves a closed file leaves it where it is: undo has no content of it', async () => {
+    await using folder = await UndoneFolder.make();
+    const { at, text } = disk(folder);
+    writeFileSync(at('.env'), 'SECRET=1\n');
+    await folder.command(() => {});
+    const lost = await folder.command(() => renameSync(at('.env'), at('b')));
+    expect([...lost].sort()).toEqual(['.env', 'b']);
+    expect(await folder.undo(LAST)).toEqual({ '.env': 'closed', b: 'not_stored' });
+    expect(text('b')).toBe('SECRET=1\n');
+  });
+
+  test.each([
+    ['mv a b', { a: 'failed', b: 'only_copy' }, 'b'],
+    [
+      'mv a b && mkdir a && mv b a/b',
+      { a: 'failed', 'a/b': 'restore', 'a.before-undo': 'restore' },
+      'a.before-undo',
+    ],
+  ])(
+    '%s is undone without loss where a file cannot be restored after all',
+    async (line, done, name) => {
+      await using folder = await UndoneFolder.make();
+      await using shell = new Shell();
+      const { at, text } = disk(folder);
+      writeFileSync(at('a'), 'theirs\n');
+      await folder.command(() => {});
+      await folder.command(() => shell.run(line, folder.root));
+      const { checkpoints } = folder;
+      const keep = checkpoints.keep.bind(checkpoints);
+      checkpoints.keep = (changer, changes, more) =>
+        changes.some(({ path }) => path === 'a') ? undefined : keep(changer, changes, more);
+      expect(await folder.undo(LAST)).toEqual(done);
+      expect(text(name)).toBe('theirs\n');
+    },
+  );
+
+  test('that moves a file out of node_modules leaves it where it is', async () => {
+    await using folder = await UndoneFolder.make();
+    const { at, text } = disk(folder);
+    mkdirSync(at('node_modules'));
+    writeFileSync(at('node_modules/a'), 'theirs\n');
+    writeFileSync(at('c'), 'c\n');
+    await settled();
+    await folder.command(() => {});
+    const lost = await folder.command(() => {
+      renameSync(at('node_modules/a'), at('b'));
+      linkSync(at('c'), at('d'));
+    });
+    expect(lost).toEqual(['b']);
+    expect(await folder.undo(LAST)).toEqual({ b: 'foreign', d: 'restore' });
+    expect(text('b')).toBe('theirs\n');
+  });
+
+  test('that copies a file has the only copy once the person deletes the first', async () => {
+    await using folder = await UndoneFolder.make();
+    const { at, text } = disk(folder);
+    writeFileSync(at('a'), 'theirs\n');
+    await folder.command(() => {});
+    await folder.command(() => copyFileSync(at('a'), at('b')));
+    rmSync(at('a'));
+    expect(await folder.undo(LAST)).toEqual({ b: 'only_copy' });
+    expect(text('b')).toBe('theirs\n');
   });
 });
 

@@ -71,7 +71,7 @@ export class UndoneFolder implements AsyncDisposable {
   }
 
   /** A command whose work this is. Resolves with the names of the changes that cannot be undone. */
-  async command(work: () => void, response = 'resp_1', call = 'call_1') {
+  async command(work: () => void | Promise<void>, response = 'resp_1', call = 'call_1') {
     this.checkpoints.watch(this.workspace);
     const changer = this.#changer(call);
     const run = async () => work();

@@ -4,6 +4,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  readlinkSync,
   renameSync,
   rmSync,
   symlinkSync,
@@ -67,6 +68,8 @@ function stateOf(root: string, folder = root): [name: string, state: string][] {
   return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
     const path = join(folder, entry.name);
     if (entry.isDirectory()) return stateOf(root, path);
+    if (entry.isSymbolicLink())
+      return [[relative(root, path), `${0o777} link:${readlinkSync(path)}`]];
     if (!entry.isFile()) return [];
     const state = `${lstatSync(path).mode & 0o777} ${sha256(readFileSync(path))}`;
     return [[relative(root, path), state]];
@@ -103,7 +106,9 @@ describe('a look at folders that have not changed for long', () => {
     renameSync(path('b/below'), path('moved/b'));
     symlinkSync('../moved/b', path('b/below'));
     expect(await look()).toEqual([
+      'a',
       'a/below/secret',
+      'b/below',
       'b/below/file',
       'moved/b/file',
       'moved/below/secret',

@@ -339,6 +339,7 @@ it('reports whether the client has the workspace open, by whatever path', async 
   symlinkSync(root, link);
   onTestFinished(() => unlink(link));
   const clientOf = async (workspacePath: string) => (await find('', { workspacePath })).client;
+  expect(await find('', { workspacePath: `${link}/sub/` })).toMatchObject({ clientFolder: 'sub' });
   expect(await clientOf(root)).toBe('same');
   expect(await clientOf(`${link}/`)).toBe('same');
   expect(await clientOf(`${root}/sub/..`)).toBe('same');

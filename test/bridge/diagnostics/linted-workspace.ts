@@ -7,6 +7,7 @@ import { createCatalogue } from '../../../bridge/tools/catalogue.ts';
 import { Workspace } from '../../../bridge/workspace/workspace.ts';
 import { freshWorkspace } from '../sandbox/sandboxed-workspace.ts';
 import { carryOut, contextIn } from '../tools/temporary-workspace.ts';
+import { checkPatiently } from './patient-checks.ts';
 
 /** Those of this clone. */
 export const MODULES = resolve(import.meta.dirname, '../../../node_modules');
@@ -18,6 +19,7 @@ export const STRICT_PROJECT = {
 
 /** A workspace with our `node_modules`, or a copy of others. */
 export async function lintedWorkspace(files: Readonly<Record<string, string>>, others?: string) {
+  checkPatiently();
   const place = await freshWorkspace({ readable: [MODULES] });
   const root = place.path('workspace');
   for (const [name, text] of Object.entries(files)) await place.put(`workspace/${name}`, text);

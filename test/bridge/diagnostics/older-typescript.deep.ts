@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { Random } from '../../../bench/fuzz/random.ts';
+import { MINUTE } from '../../../shared/units.ts';
 import {
   type ForeignPackages,
   installPackages,
@@ -71,6 +72,9 @@ it.skipIf(skipped)(
     await using installed = await installPackages(['typescript@5.9.3']);
     const files = { ...STRICT_PROJECT, 'a.ts': "export const a: number = 'x';\n" };
     const place = await lintedWorkspace(files, join(installed.folder, 'node_modules'));
-    expect((await place.warm('a.ts')).data).toMatch(/typescript-go 7.*\n.*not assignable/);
+    // A server that needs more than its time on a busy machine is started again later.
+    await expect
+      .poll(async () => (await place.warm('a.ts')).data, { timeout: 5 * MINUTE })
+      .toMatch(/typescript-go 7.*\n.*not assignable/);
   },
 );

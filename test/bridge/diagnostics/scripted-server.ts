@@ -6,6 +6,7 @@ import { type Program, spawnLaunch } from '../../../bridge/terminal/spawn-launch
 import { createCatalogue } from '../../../bridge/tools/catalogue.ts';
 import type { ToolContext } from '../../../bridge/tools/executor.ts';
 import { carryOut, temporaryWorkspace } from '../tools/temporary-workspace.ts';
+import { checkPatiently } from './patient-checks.ts';
 
 const SCRIPT = `
 const { readFileSync } = require('node:fs');
@@ -84,12 +85,16 @@ export function scripted(mode: string, started: Program[] = []): BeginProgram {
 /** What the scripted server is for. */
 export const KIND = { name: 'typescript', files: { '.ts': 'typescript' }, command: 'scripted' };
 
+/** With these a check waits for its limit. */
+const UNANSWERED: ReadonlySet<string> = new Set(['mute', 'hung', 'silent']);
+
 /** A workspace whose edits the scripted server checks. */
 export async function checkedWorkspace(
   mode: string,
   files: Readonly<Record<string, string>> = {},
   more: Partial<ServersPlace> = {},
 ) {
+  if (!UNANSWERED.has(mode)) checkPatiently();
   const workspace = await temporaryWorkspace(files);
   const started: Program[] = [];
   const servers = new LanguageServers({

@@ -45,7 +45,7 @@ async function start(options: Pick<OwnCompanionOptions, 'diagnose'> = {}) {
 }
 
 test('reports what its editor shows', async () => {
-  const { companion, link, root } = await start();
+  const { companion, link, distrust, root } = await start();
   const path = join(root, 'a.ts');
   writeFileSync(path, '');
   companion.contextChanged({
@@ -54,7 +54,7 @@ test('reports what its editor shows', async () => {
   });
   await until(() => link.view);
   expect(link.view).toMatchObject({ name: 'Vim', openFiles: [{ path, isActive: true }] });
-  expect(link.isTrusted).toBe(false);
+  await until(() => distrust.isKept);
 });
 
 test('passes on to guests what it shows, once its owner has confirmed it, and that it has gone', async () => {

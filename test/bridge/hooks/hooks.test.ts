@@ -101,6 +101,18 @@ it('a hook that was changed after it was trusted is not run, and calls that chan
   expect(await at.text('ran')).toBe('');
 });
 
+it('a hook that was changed while it ran is taken for none', async () => {
+  const at = await hooked({
+    [CLAUDE]: settings('"$CLAUDE_PROJECT_DIR"/scripts/check.sh'),
+    'scripts/check.sh': '#!/bin/sh\necho "exit 0" >> scripts/check.sh\nexit 0\n',
+  });
+  await at.trust();
+  expect(await at.judge('run_terminal_cmd', { command: 'ls' })).toEqual({
+    decision: 'ask',
+    reason: expect.stringContaining('is no longer what you trusted'),
+  });
+});
+
 it.each([
   ['there is no sandbox', { kind: 'none' as const }, 'there is none'],
   ['the editor does not trust the folder', { isDistrusted: true }, 'the editor does not trust'],

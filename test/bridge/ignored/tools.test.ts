@@ -63,6 +63,13 @@ describe.each(['.cursorignore', '.geminiignore', '.qwenignore'])('a path of %s',
     expect(JSON.stringify(after)).not.toMatch(/secret\.ts|veiled|data\/|hiddenHarbour/);
   });
 
+  it.each(SEARCHES)('is not named to %s %j by a line of the file itself', async (tool, args) => {
+    await place.put(file, `# harbour\n${RULES}`);
+    const asked = tool === 'grep' ? { ...args, pattern: 'veiled|data|harbour', glob: '**' } : args;
+    const found = await place.call(tool, asked);
+    expect(JSON.stringify(found)).not.toMatch(/veiled\.|\/data\//);
+  });
+
   it('is open again once the rule is gone', async () => {
     await place.put(file, RULES);
     await place.put(file, '/other/\n');

@@ -82,7 +82,8 @@ describe('vectors of a workspace', () => {
     const sent = far.sent.length;
     const again = await embedded(far, first);
     renameSync(again.path('src/zebra.ts'), again.path('src/moved.ts'));
-    expect((await again.find(QUESTION))[0]).toBe('src/moved.ts');
+    // On a busy machine the question's vector comes too late for the first answer.
+    await expect.poll(async () => (await again.find(QUESTION))[0]).toBe('src/moved.ts');
     await again.put('src/new.ts', 'export const violin = 1;\n');
     await again.find('violin');
     await expect.poll(() => far.texts()).toContain('export const violin = 1;');

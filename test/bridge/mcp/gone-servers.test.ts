@@ -1,4 +1,5 @@
 import { expect, it, vi } from 'vitest';
+import { freshModules } from '../../fresh-modules.ts';
 
 /** A server that is gone keeps its tools for a moment only here. */
 vi.mock('../../../bridge/mcp/limits.ts', async (importOriginal) => {
@@ -6,8 +7,7 @@ vi.mock('../../../bridge/mcp/limits.ts', async (importOriginal) => {
   return { MCP_LIMITS: { ...MCP_LIMITS, keepMs: 1_500, restartMs: 60_000 } };
 });
 
-// Another file of this worker may have loaded the modules with the real limits.
-vi.resetModules();
+freshModules();
 const { startDemo } = await import('./offering.ts');
 
 it('a server that stays away loses its tools, and the calls that wait for it', async () => {

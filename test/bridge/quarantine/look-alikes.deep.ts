@@ -167,9 +167,11 @@ describe.skipIf(NO_BUBBLEWRAP)('what an agent of the person would obey', () => {
     ['.claude-plugin', 'mkdir .claude-plugin; echo "{}" > .claude-plugin/plugin.json'],
     ...['.claude', '.cursor', '.codex', 'a/.gemini', '.github/hooks'].map((name) => [
       name,
-      `mkdir -p evil a .github; echo H > evil/settings.json; ln -s "$PWD/evil" ${name}`,
+      `mkdir -p evil ${dirname(name)}; echo H > evil/settings.json; ln -s "$PWD/evil" ${name}`,
     ]),
     ['.kiro', 'mkfifo .kiro'],
+    ['.pi', 'mkdir -p .pi/extensions; echo > .pi/extensions/a.ts'],
+    ['a/.qoder', 'mkdir -p a/.qoder; echo "{}" > a/.qoder/settings.json'],
     ['.github', 'mkdir -p gh/hooks; echo H > gh/hooks/h.json; ln -s gh .github'],
     ['a/.GitHub', 'mkdir -p a gh/hooks; echo H > gh/hooks/h.json; ln -s ../gh a/.GitHub'],
   ])('is put away where a command makes it: %s', async (name, command) => {
@@ -185,6 +187,9 @@ describe.skipIf(NO_BUBBLEWRAP)('what an agent of the person would obey', () => {
       'mkdir -p .cursor/rules .cursor/plans; echo > .cursor/rules/a.mdc; echo > .cursor/plans/a.plan.md',
     ],
     ['lsp.json', 'echo "{}" > lsp.json'],
+    ['hie.yaml', 'echo > hie.yaml'],
+    ['.bsp', 'mkdir .bsp; echo "{}" > .bsp/x.json'],
+    ['bin/activate-hermit', 'mkdir bin; echo > bin/activate-hermit'],
     ['.github/lsp.json', 'mkdir .github; echo "{}" > .github/lsp.json'],
   ])(
     'is shown and stays where it is text, or a file that must be named: %s',

@@ -8,6 +8,7 @@ import { type RuleLook, Rules } from '../../../bridge/rules/rules.ts';
 import * as files from '../../../bridge/workspace/files.ts';
 import { Workspace } from '../../../bridge/workspace/workspace.ts';
 import { RULE_FILE_LIMITS } from '../../../shared/limits.ts';
+import { MINUTE, SECOND } from '../../../shared/units.ts';
 import { RuleSet } from '../../../shared/wire/rules.ts';
 import { temporaryFolder, temporaryWorkspace } from '../tools/temporary-workspace.ts';
 
@@ -227,18 +228,23 @@ it('looks at a bounded number of files, however many there are and are named', a
   );
   const stamps = vi.spyOn(files, 'readStamp');
   const resolved = vi.spyOn(Workspace.prototype, 'resolve');
-  // On a busy machine a look may run out of its time.
-  const rules = await vi.waitFor(async () => {
-    stamps.mockClear();
-    resolved.mockClear();
-    return await look();
-  });
+  // On a busy machine a look may run out of its time, and still be reading beside the next one.
+  const rules = await vi.waitFor(
+    async () => {
+      stamps.mockClear();
+      resolved.mockClear();
+      return await look();
+    },
+    { timeout: 2 * MINUTE, interval: 2 * SECOND },
+  );
   expect(rules.files).toHaveLength(maxFiles);
   expect(rules.files.at(-1)?.notes?.[0]).toContain('the rules include too many files');
   expect(rules.leftOut).toHaveLength(RULE_FILE_LIMITS.maxLeftOut);
   expect(rules.leftOut[0]?.reason).toBe('5 more rule files are not read');
-  expect(stamps.mock.calls.length).toBeLessThanOrEqual(maxCandidates + maxIncluded);
-  expect(resolved.mock.calls.length).toBeLessThanOrEqual(maxCandidates + maxIncluded + 2);
+  const readPaths = new Set(stamps.mock.calls.map(([{ path }]) => path));
+  expect(readPaths.size).toBeLessThanOrEqual(maxCandidates + maxIncluded);
+  const askedNames = new Set(resolved.mock.calls.map(([name]) => name));
+  expect(askedNames.size).toBeLessThanOrEqual(maxCandidates + maxIncluded + 2);
 });
 
 it('reads a reference that is long on purpose', async () => {

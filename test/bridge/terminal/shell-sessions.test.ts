@@ -1,6 +1,15 @@
-import { describe, expect, test } from 'vitest';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { TERMINAL_LIMITS } from '../../../bridge/terminal/limits.ts';
-import { parseShellReport, reportingScript } from '../../../bridge/terminal/shell-report.ts';
+import {
+  parseShellReport,
+  readShellReport,
+  reportingScript,
+  type ShellReport,
+} from '../../../bridge/terminal/shell-report.ts';
 import { lineIn, ShellSessions } from '../../../bridge/terminal/shell-sessions.ts';
 import { plainLaunch, run } from './plain-launch.ts';
 
@@ -19,27 +28,48 @@ describe('the session of a shell', () => {
   test('keeps its variables where new ones are too long, and forgets the oldest conversation', () => {
     const sessions = new ShellSessions();
     const take = (id: string, value: string) =>
-      sessions.take(id, sessions.of(id), { folder: '/', variables: new Map([['A', value]]) }, '/');
+      sessions.take(id, sessions.of(id), reported({ A: value }), '/');
     take('first', '1');
-    expect(take('first', 'x'.repeat(TERMINAL_LIMITS.maxSessionChars)).variables.get('A')).toBe('1');
+    const long = take('first', 'x'.repeat(TERMINAL_LIMITS.maxSessionChars));
+    expect(long.session.variables.get('A')).toBe('1');
+    expect(long.unkept).toMatch(/^Not kept for your next command: A\b/);
     for (let at = 0; at < TERMINAL_LIMITS.maxSessions; at++) take(`conv_${at}`, '2');
     expect(sessions.of('first')).toEqual({ folder: undefined, variables: new Map() });
   });
 
   test('begins in the workspace where its folder is gone', () => {
     const sessions = new ShellSessions();
-    const report = { folder: '/nowhere', variables: new Map() };
-    sessions.take('one', sessions.of('one'), report, '/nowhere');
+    sessions.take('one', sessions.of('one'), reported({}), '/nowhere');
     expect(sessions.of('one').folder).toBeUndefined();
+  });
+
+  test.each([
+    ['that are not listed', { variables: undefined, unreadable: [] }],
+    ['that is no text', { variables: new Map([['B', '2']]), unreadable: ['A'] }],
+  ])('keeps its variables, and says so, where it is left with some %s', (_, left) => {
+    const sessions = new ShellSessions();
+    const before = sessions.take('one', sessions.of('one'), reported({ A: '1' }), '/').session;
+    const { session, unkept } = sessions.take('one', before, { folder: '/', ...left }, '/');
+    expect(session.variables.get('A')).toBe('1');
+    expect(unkept).toMatch(/ kept for your next command: /);
   });
 });
 
+function reported(variables: Readonly<Record<string, string | null>>): ShellReport {
+  return { folder: '/', variables: new Map(Object.entries(variables)), unreadable: [] };
+}
+
 describe('the report of a shell', () => {
   const report = async (line: string) => {
-    // The report as output, and nothing else: the line prints nothing.
+    // The report as output, and nothing else.
     const script = reportingScript(3);
     const launch = plainLaunch('');
-    const args = ['-c', 'exec 3>&1; exec /bin/bash -c "$0" bash "$1" 2>&1', script, line];
+    const args = [
+      '-c',
+      'exec 3>&1; exec /bin/bash -c "$0" bash "$1" >/dev/null 2>&1',
+      script,
+      line,
+    ];
     return parseShellReport((await run({ ...launch, file: '/bin/sh', args })).output, launch.env);
   };
 
@@ -54,7 +84,44 @@ describe('the report of a shell', () => {
     expect({ ...seen, variables: Object.fromEntries(seen?.variables ?? []) }).toEqual({
       folder,
       variables: expect.objectContaining(variables),
+      unreadable: [],
     });
+  });
+
+  /** Each makes the program fail that lists the variables: at its start, or while it runs. */
+  test.each([
+    'export A=$(head -c 140000 /dev/zero | tr "\\0" x)',
+    'for at in {1..30}; do export A$at=$(head -c 100000 /dev/zero | tr "\\0" x); done',
+    'ulimit -v 1000',
+    'mkdir "$D/lib"; echo >"$D/lib/libc.so.6"; export LD_LIBRARY_PATH="$D/lib"',
+    'unset PATH',
+  ])('has no variables after %j', async (line) => {
+    const folder = await mkdtemp(join(tmpdir(), 'shell-'));
+    onTestFinished(() => rm(folder, { recursive: true }));
+    const named = `D=${folder}; cd /usr; export B=2; ${line}; (exit 3)`;
+    expect(await report(named)).toEqual({ folder: '/usr', variables: undefined, unreadable: [] });
+  });
+
+  test('has all variables or none where the program that lists them is killed', async () => {
+    const seen = await report('cd /usr; export B=2; ulimit -t 0');
+    if (seen?.variables) expect(seen.variables).toEqual(new Map([['B', '2']]));
+  });
+
+  test('has no variables, however soon it is cut', () => {
+    const whole = '/usr\n\0PATH=/bin\0A=2\0HOME=/root\0\0';
+    const cuts = Array.from(whole, (_, end) =>
+      parseShellReport(whole.slice(0, end), { HOME: '/' }),
+    );
+    expect(cuts.map((cut) => cut?.variables)).toEqual(cuts.map(() => undefined));
+    expect(cuts.filter(Boolean).map((cut) => cut?.folder)).toEqual(
+      Array.from(whole.slice('/usr\n\0'.length), () => '/usr'),
+    );
+  });
+
+  test('has no variables where it is too long', async () => {
+    const long = 'x'.repeat(TERMINAL_LIMITS.maxReportChars);
+    const read = readShellReport(Readable.from([`/usr\n\0PATH=/bin\0A=${long}\0\0`]));
+    expect(await read()).toEqual({ folder: '/usr', variables: undefined, unreadable: [] });
   });
 
   test('leaves the line its own line numbers', async () => {
@@ -73,20 +140,19 @@ describe('the report of a shell', () => {
     },
   );
 
-  test.each([
-    '',
-    '\0',
-    '/usr\n\0',
-    '/usr\n\0A=2\0',
-    'usr\n\0A=2\0\0',
-    '/usr\0A=2\0\0',
-    'x'.repeat(99),
-  ])('is none in %j', (text) => {
-    expect(parseShellReport(text, {})).toBeUndefined();
-  });
+  test.each(['', '\0', '/usr\n', 'usr\n\0PATH=\0\0', '/usr\0PATH=\0\0', 'x'.repeat(99)])(
+    'is none in %j',
+    (text) => {
+      expect(parseShellReport(text, {})).toBeUndefined();
+    },
+  );
 
   test('has no name that is none of a variable, and no value that is no text', () => {
-    const text = '/\n\0A=1\0B=\uFFFD\0BASH_FUNC_f%%=() { x; }\0C=2\0nothing\0\0';
-    expect(parseShellReport(text, { A: '1' })?.variables).toEqual(new Map([['C', '2']]));
+    const text = '/\n\0PATH=\0A=1\0B=\uFFFD\0BASH_FUNC_f%%=() { x; }\0C=2\0nothing\0\0';
+    expect(parseShellReport(text, { A: '1', B: '1', PATH: '' })).toEqual({
+      folder: '/',
+      variables: new Map([['C', '2']]),
+      unreadable: ['B'],
+    });
   });
 });

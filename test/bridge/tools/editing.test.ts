@@ -368,14 +368,14 @@ describe('rename_file', () => {
     ['a.txt', './a.txt', 'NO_CHANGE'],
     ['a.txt', '../b.txt', 'OUTSIDE_WORKSPACE'],
     ['a.txt', '.git/hooks/pre-commit', 'PROTECTED_PATH'],
-    ['.envrc', 'b.txt', 'PROTECTED_PATH'],
+    ['.tool-versions', 'b.txt', 'PROTECTED_PATH'],
     ['.env', 'b.txt', 'SECRET_PATH'],
     ['a.txt', '.env', 'SECRET_PATH'],
   ])('does not rename %s to %s', async (from, to, code) => {
     const { codeOf, path, text } = await temporaryWorkspace({
       'a.txt': 'a',
       'folder/c.txt': 'c',
-      '.envrc': '',
+      '.tool-versions': '',
       '.env': 'x',
     });
     await symlink('a.txt', path('link'));

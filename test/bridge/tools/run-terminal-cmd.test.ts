@@ -119,6 +119,45 @@ describe('run_terminal_cmd', () => {
     expect((await call({ command: 'pwd' })).data).toContain(`Output:\n${place.root}\n`);
   });
 
+  test.each([
+    ['export BIG=$(head -c 140000 /dev/zero | tr "\\0" x)', 'No exported variable is kept'],
+    ['export BIG=$(head -c 9000 /dev/zero | tr "\\0" x)', 'Not kept for your next command: BIG:'],
+    ['export BIG=$(printf "\\377")', 'Not kept for your next command: BIG:'],
+    ['ulimit -v 1000', 'No exported variable is kept'],
+  ])('takes nothing from later commands after %j, and says what is lost', async (line, said) => {
+    const place = await temporaryWorkspace({ 'sub/a.txt': '' });
+    const call = await sessionIn(place);
+    await call({ command: 'export KEPT=1' });
+    const { data } = await call({ command: `cd sub; ${line}` });
+    expect(data).toContain(said);
+    const later = await call({ command: 'ls; echo "$HOME $KEPT"' });
+    expect(later.data).toContain(`Output:\na.txt\n${process.env['HOME']} 1\n`);
+  });
+
+  test.each([
+    ['export A=1; exit 3', true],
+    ['cd sub && exec true', true],
+    ['A=1\nexit', true],
+    ['if true; then unset HOME; exit; fi', true],
+    ['. ./a.sh; kill -9 $$', true],
+    ['ulimit -n 3', true],
+    ['exit 3', false],
+    ['command export A=4; exec true', true],
+    ['time builtin export A=4; exit', true],
+    ['! read A <a.sh; exit', true],
+    ['for A in 1 2; do :; done; exit', true],
+    ['echo "cd sub"; exec ls sub', true],
+    ['ls --set=1 ./read; exit', false],
+    ['cd sub', false],
+  ])(
+    'after %j, whose shell may report nothing, it says what is not kept: %s',
+    async (line, isSaid) => {
+      const call = await sessionIn(await temporaryWorkspace({ 'sub/a.txt': '', 'a.sh': 'B=1' }));
+      const { data } = await call({ command: line });
+      expect(data.includes('Its shell ended before its report, so your next')).toBe(isSaid);
+    },
+  );
+
   test('shows people and rules the folder and the variables that it runs with', async () => {
     const place = await temporaryWorkspace({ 'sub/a.txt': '' });
     const call = await sessionIn(place);
@@ -234,4 +273,31 @@ describe('run_terminal_cmd', () => {
       expect(quiet.data).not.toContain('Closed to commands');
     },
   );
+
+  test
+    .skipIf(NO_BUBBLEWRAP)
+    .each([
+      'git commit -m one a.txt',
+      'git commit --allow-empty -m one',
+      'git add a.txt',
+      'git tag one',
+      'git branch other',
+      'git switch -c other',
+      'git stash',
+      'git reset --hard HEAD',
+      'git rm --cached a.txt',
+      'git update-ref refs/heads/x HEAD',
+      'git gc',
+      'git hash-object -w a.txt',
+    ])('says which permission git needs: %s', async (command) => {
+    const { run, place, git } = await guardedWorkspace();
+    await place.put('workspace/a.txt', 'one\n');
+    for (const line of ['add .', '-c user.name=a -c user.email=a@b.test commit -m first'])
+      await git('.', ...line.split(' '));
+    await place.put('workspace/a.txt', 'two\n');
+    const { data } = await run(command);
+    expect(data).toContain('needs the permission `git_write`');
+    const quiet = await run('git status; git log --oneline; git diff');
+    expect(quiet.data).not.toContain('git_write');
+  });
 });

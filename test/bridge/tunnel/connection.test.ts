@@ -1,4 +1,5 @@
 import { createServer, type Socket } from 'node:net';
+import { jwtVerify } from 'jose';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import {
   answerMs,
@@ -10,6 +11,9 @@ import {
 import { LINK_LIMITS } from '../../../bridge/tunnel/limits.ts';
 import type { ConnectionEvents } from '../../../bridge/tunnel/socket.ts';
 import { TUNNEL_LIMITS } from '../../../shared/limits.ts';
+import { HOUR, MINUTE, SECOND } from '../../../shared/units.ts';
+import { DEVICE_ALGORITHM } from '../../../shared/wire/approval-text.ts';
+import { helloSubject } from '../../../shared/wire/proof.ts';
 import type { BridgeFrame, TunnelFrame } from '../../../shared/wire/tunnel.ts';
 import { CLOSE, TUNNEL_PROTOCOL } from '../../../shared/wire/tunnel.ts';
 import { portOf } from '../../far-ends/listening.ts';
@@ -116,6 +120,73 @@ describe('a connection', () => {
   });
 });
 
+/** The wait of a replaced bridge is a millisecond in this test. */
+function shortenReplaced(): void {
+  const limits: { replacedMs: number } = LINK_LIMITS;
+  const { replacedMs } = limits;
+  limits.replacedMs = 1;
+  onTestFinished(() => {
+    limits.replacedMs = replacedMs;
+  });
+  expect(replacedMs).toBe(MINUTE);
+}
+
+test('a connection that is replaced again after a day is made again', async () => {
+  shortenReplaced();
+  const { reasons } = connect(tunnel.url);
+  const now = vi.spyOn(Date, 'now');
+  for (const day of [0, 1, 2]) {
+    now.mockReturnValue(Date.UTC(2026, 0, 1 + day, 0, day));
+    (await tunnel.welcomed()).close(CLOSE.replaced);
+    expect(await reasons.take()).toContain('it tries once more in a minute');
+  }
+  await tunnel.welcomed();
+});
+
+test('a replaced connection is made again once, and never in a loop', async () => {
+  shortenReplaced();
+  const { ended, reasons } = connect(tunnel.url);
+  (await tunnel.welcomed()).close(CLOSE.replaced);
+  expect(await reasons.take()).toContain('took its place; it tries once more in a minute');
+  const second = await tunnel.welcomed();
+  const heard = vi.spyOn(reasons, 'put');
+  second.close(CLOSE.replaced);
+  await expect(ended).rejects.toThrow(ConnectionRefused);
+  await expect(ended).rejects.toThrow('took the place of this bridge twice');
+  expect(heard).not.toHaveBeenCalled();
+});
+
+test('proves the machine’s key by the challenge of each connection, whatever the clock shows', async () => {
+  const aheadMs = 5 * HOUR;
+  tunnel.challenge = `${Date.now() + aheadMs}.nonce`;
+  const pair = await crypto.subtle.generateKey(DEVICE_ALGORITHM, true, ['sign', 'verify']);
+  const { x = '', y = '' } = await crypto.subtle.exportKey('jwk', pair.publicKey);
+  const publicKey = { kty: 'EC', crv: 'P-256', x, y } as const;
+  const machineKey = { privateKey: pair.privateKey, publicKey };
+  const proofs = new Queue<string | undefined>();
+  const ending = new AbortController();
+  onTestFinished(() => ending.abort());
+  const events: ConnectionEvents = {
+    onOpen: (_, __, prove) => void prove().then((proof) => proofs.put(proof)),
+    onFrame: () => {},
+    onClose: () => {},
+  };
+  const config = { url: tunnel.url, token: 'secret', bridgeId: BRIDGE_ID };
+  void stayConnected({ ...config, machineKey }, events, ending.signal);
+  const proof = (await proofs.take()) ?? '';
+  const { payload, protectedHeader } = await jwtVerify(proof, pair.publicKey);
+  expect(protectedHeader).toMatchObject({ alg: 'ES256', jwk: publicKey });
+  expect(payload).toMatchObject({
+    sub: await helloSubject(BRIDGE_ID, 'secret', tunnel.challenge),
+    server: '127.0.0.1',
+  });
+  expect(Math.abs((payload.iat ?? 0) * SECOND - Date.now() - aheadMs)).toBeLessThan(MINUTE);
+  // A server of before sends no challenge, and a bridge without a key has nothing to prove.
+  tunnel.challenge = undefined;
+  (await tunnel.connection()).close();
+  expect(await proofs.take()).toBeUndefined();
+});
+
 describe('the connection is made again', () => {
   test.each<[string, number | undefined, string, RegExp]>([
     ['the line was cut', undefined, '', /^the connection was lost$/],
@@ -213,7 +284,6 @@ describe('the connection ends for good', () => {
   const goodbye: TunnelFrame = { type: 'goodbye', code: 'X', message: 'Update the bridge.' };
 
   test.each<[string, number, TunnelFrame[], string]>([
-    ['a newer one takes over', CLOSE.replaced, [], 'A newer connection of this bridge took over.'],
     ['the versions differ', CLOSE.protocolMismatch, [goodbye], 'Update the bridge.'],
     ['a frame is not understood', CLOSE.badFrame, [goodbye], 'Update the bridge.'],
     [

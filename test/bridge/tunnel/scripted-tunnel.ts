@@ -6,6 +6,7 @@ import { type WebSocket, WebSocketServer } from 'ws';
 import type { ErrorCode } from '../../../shared/errors.ts';
 import {
   BridgeFrame,
+  CHALLENGE_HEADER,
   PING,
   PONG,
   TUNNEL_PROTOCOL,
@@ -23,8 +24,14 @@ export class ScriptedTunnel implements AsyncDisposable {
   /** How the next handshakes are turned away. */
   readonly #refusals: { readonly status: number; readonly body: string }[] = [];
 
+  /** That of the next connections; undefined for a server of before. */
+  challenge: string | undefined;
+
   private constructor(http: Server) {
     this.#http = http;
+    this.#sockets.on('headers', (headers) => {
+      if (this.challenge !== undefined) headers.push(`${CHALLENGE_HEADER}: ${this.challenge}`);
+    });
     http.on('upgrade', (request, socket, head) => {
       const refusal = this.#refusals.shift();
       if (refusal !== undefined) {

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest';
+import { REFUSALS } from '../../../bridge/admission/askers.ts';
 import { sha256 } from '../../../machine/hash.ts';
 import { RUN_LIMITS } from '../../../shared/limits.ts';
 import { ALLOW_ONCE } from '../../../shared/wire/approval-text.ts';
@@ -156,9 +157,10 @@ describe('a call that a person is asked about', () => {
       bench.session.receive({ type: 'approval', answer });
       await vi.waitUntil(() => bench.sent.length === 2 + index);
     }
-    const message = expect.stringContaining('not signed');
-    const refused = { type: 'approval_refused', callId, nonce, message };
-    expect(bench.sent).toEqual([request(question), ...bad.map(() => refused)]);
+    const { notSigned, notEnrolled, otherSignature } = REFUSALS;
+    const why = [notSigned, notEnrolled, ...bad.slice(2).map(() => otherSignature)];
+    const refused = why.map((message) => ({ type: 'approval_refused', callId, nonce, message }));
+    expect(bench.sent).toEqual([request(question), ...refused]);
     bench.session.receive({ type: 'approval', answer: good });
     expect(await nextResult(bench, call)).toMatchObject({ status: 'success' });
   });

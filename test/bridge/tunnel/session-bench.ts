@@ -56,7 +56,10 @@ export function scriptedTool(
   const runs: ScriptedRun[] = [];
   const apply = (args: Metadata, context: ToolContext) => {
     const { promise, resolve, reject } = Promise.withResolvers<ToolResult>();
-    context.signal.addEventListener('abort', () => reject(context.signal.reason));
+    const stop = () => reject(context.signal.reason);
+    if (context.signal.aborted)
+      stop(); // Between the call's last look and its start.
+    else context.signal.addEventListener('abort', stop);
     runs.push({ args, context, end: resolve, fail: reject });
     return promise;
   };

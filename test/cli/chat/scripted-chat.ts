@@ -1,6 +1,6 @@
 /** A chat against a scripted API, and what the tests of chats share. */
 import type { Chat } from '../../../cli/chat/chat.ts';
-import type { Device } from '../../../client/index.ts';
+import type { AccountStream, Device, FollowFrom } from '../../../client/index.ts';
 import { createClient } from '../../../client/index.ts';
 import { DEVICE_ALGORITHM } from '../../../shared/wire/approval-text.ts';
 import type { TapeEvent } from '../../../shared/wire/events.ts';
@@ -31,7 +31,7 @@ export function newChat(
 ): Chat {
   const client = createClient({ url: api.url, token: 'token' }, createTestClock());
   return {
-    client,
+    client: { ...client, followAccount: quietAccount },
     device,
     terminal,
     format: 'text',
@@ -42,6 +42,11 @@ export function newChat(
     conversationId: undefined,
     targetWords: [],
   };
+}
+
+/** Nothing changes in the account: the requests of an API's script are those of the chat. */
+export async function* quietAccount({ signal }: FollowFrom = {}): AccountStream {
+  await new Promise((resolve) => signal?.addEventListener('abort', resolve, { once: true }));
 }
 
 /** Resolves to nothing more to write once the API was asked this. */

@@ -19,6 +19,9 @@ const { signal } = new AbortController();
 /** The key `sk-wrong…` is refused; `http://127.0.0.1:1/v1` does not answer. */
 const list: typeof listModelsAt = async (baseUrl, _, headers = {}) => {
   if (JSON.stringify(headers).includes('sk-wrong')) return { outcome: 'refused', why: 'HTTP 401' };
+  if (baseUrl.includes('locked') && headers['authorization'] === undefined)
+    return { outcome: 'refused', why: 'HTTP 401' };
+  if (baseUrl === 'http://unlisted.test:5/v1') return { outcome: 'unlisted', why: 'HTTP 404' };
   if (baseUrl.includes(':1/')) return { outcome: 'unreachable', why: 'ECONNREFUSED' };
   if (baseUrl.includes('openrouter')) return { outcome: 'listed', models: ['first/model'] };
   return { outcome: 'listed', models: ['gpt-5.2', 'claude-sonnet-5'] };
@@ -46,7 +49,7 @@ describe('the choice of a model', () => {
         '  3  OpenAI             with the key in OPENAI_API_KEY',
         '  4  Anthropic          with the key in ANTHROPIC_API_KEY',
         '  5  OpenRouter         models of many companies, with a key from openrouter.ai',
-        '  6  another server     Ollama, LM Studio, vLLM and others, by its URL',
+        '  6  another server     Ollama, LM Studio, vLLM and others, by its address',
         '  7  the built-in demo  no language model; it needs nothing\n\n',
       ].join('\n'),
     );
@@ -73,8 +76,8 @@ describe('the choice of a model', () => {
     ],
     [
       'another server',
-      ['6', 'localhost', 'http://127.0.0.1:1/v1', '', 'mine', 'sk-1234', 'MY_KEY'],
-      { baseUrl: 'http://127.0.0.1:1/v1', model: 'mine', key: { env: 'MY_KEY' } },
+      ['6', 'ftp://a', 'http://127.0.0.1:1/v1', 'NO_KEY', 'OPENAI_API_KEY', '', 'mine'],
+      { baseUrl: 'http://127.0.0.1:1/v1', model: 'mine', key: { env: 'OPENAI_API_KEY' } },
     ],
     ['the demo', ['7'], { model: 'demo' }],
   ])('keeps %s', async (_, answers, kept) => {
@@ -92,7 +95,7 @@ describe('the choice of a model', () => {
   );
 
   test('says that an address does not answer, and keeps it all the same', async () => {
-    const { screen, kept } = await choose(['6', 'http://127.0.0.1:1/v1', 'mine', '']);
+    const { screen, kept } = await choose(['6', 'http://127.0.0.1:1/v1', '', 'mine']);
     expect(screen).toContain('The server cannot be reached at the moment (ECONNREFUSED).\n');
     expect(kept).toEqual({ baseUrl: 'http://127.0.0.1:1/v1', model: 'mine' });
   });
@@ -100,10 +103,10 @@ describe('the choice of a model', () => {
   test('keeps a pasted key in a file for the owner alone, and asks again for a refused one', async () => {
     const { env, folder } = newConfig();
     const terminal = scriptTerminal({
-      answers: ['3', 'two words', 'sk-wrong-key', 'sk-right-key', ''],
+      answers: ['4', 'two words', 'sk-wrong-key', 'sk-right-key', ''],
     });
     await chooseModel(terminal, env, signal, { find: async () => [], list });
-    expect(terminal.screen()).toContain('A key is one word without blanks.');
+    expect(terminal.screen()).toContain('A key is one word of at least 8 characters');
     expect(terminal.screen()).toContain('OpenRouter refuses this key (HTTP 401).');
     expect(terminal.screen()).not.toContain('sk-');
     const file = join(folder, 'keys', 'openrouter');
@@ -114,10 +117,62 @@ describe('the choice of a model', () => {
     expect(readFileSync(join(folder, 'config.json'), 'utf8')).not.toContain('sk-');
   });
 
+  test.each([
+    ['127.0.0.1:18900', 'http://127.0.0.1:18900/v1'],
+    ['127.0.0.1:18900/', 'http://127.0.0.1:18900/v1'],
+    ['localhost:8000', 'http://localhost:8000/v1'],
+    ['192.168.1.4', 'http://192.168.1.4/v1'],
+    ['[::1]:9000', 'http://[::1]:9000/v1'],
+    ['gpu-box:8000/v1', 'http://gpu-box:8000/v1'],
+    ['api.example.com/openai/v1', 'https://api.example.com/openai/v1'],
+    ['api.example.com', 'https://api.example.com/v1'],
+    ['http://127.0.0.1:8000/v1/', 'http://127.0.0.1:8000/v1'],
+    ['unlisted.test:5', 'http://unlisted.test:5'],
+  ])('takes the address %s', async (address, baseUrl) => {
+    const { kept } = await choose(['6', address, '', 'mine']);
+    expect(kept).toEqual({ baseUrl, model: 'mine' });
+  });
+
+  test('keeps a pasted key of another server in a file, too', async () => {
+    const { env, folder } = newConfig();
+    const answers = ['5', 'locked.test:8000', '', 'sk-wrong-key', 'sk-right-key', 'mine'];
+    const terminal = scriptTerminal({ answers });
+    await chooseModel(terminal, env, signal, { find: async () => [], list });
+    expect(terminal.screen()).not.toContain('sk-');
+    const file = join(folder, 'keys', 'locked.test_8000');
+    expect(readFileSync(file, 'utf8')).toBe('sk-right-key\n');
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    const kept = JSON.parse(readFileSync(join(folder, 'config.json'), 'utf8'));
+    expect(kept).toMatchObject({ key: { file: 'keys/locked.test_8000' }, model: 'mine' });
+  });
+
+  test('takes the demo at an Enter where nothing was found', async () => {
+    const { env, path } = newConfig();
+    const terminal = scriptTerminal({ answers: [''] });
+    await chooseModel(terminal, env, signal, { find: async () => [], list });
+    expect(JSON.parse(readFileSync(path, 'utf8'))).toMatchObject({ model: 'demo' });
+  });
+
   test('takes the name of a variable instead of a key, if it is set', async () => {
     const { kept, screen } = await choose(['5', 'MISSING', 'MY_KEY', ''], { MY_KEY: 'sk-mine' });
-    expect(screen).toContain('The variable MISSING is not set here.');
+    expect(screen).toContain('A key is one word of at least 8 characters');
+    expect(screen).not.toContain('MISSING');
     expect(kept).toMatchObject({ key: { env: 'MY_KEY' }, model: 'first/model' });
+  });
+
+  test('never shows what was pasted as a key, and takes one of capitals after a yes', async () => {
+    const { env, folder } = newConfig();
+    const pasted = ['ABCDEF0123456789SECRET', 'OPENAI_API_KEI'];
+    const answers = ['5', 'host.test:9000', pasted[1], 'n', pasted[0], 'y', 'mine'];
+    const terminal = scriptTerminal({ answers: [...answers, undefined] });
+    await chooseModel(terminal, env, signal, { find: async () => [], list });
+    for (const text of [terminal.screen(), ...terminal.questions]) {
+      for (const key of pasted) expect(text).not.toContain(key);
+    }
+    expect(terminal.questions).toHaveLength(answers.length);
+    const file = join(folder, 'keys', 'host.test_9000');
+    expect(readFileSync(file, 'utf8')).toBe(`${pasted[0]}\n`);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
   });
 
   test('is interrupted by Ctrl-C', async () => {
@@ -153,7 +208,7 @@ describe('the choice of a model', () => {
   test('that cannot be kept is reported, and stops nothing', async () => {
     const { env, folder } = newConfig();
     mkdirSync(join(folder, 'config.schema.json'));
-    const terminal = scriptTerminal({ answers: ['5'] });
+    const terminal = scriptTerminal({ answers: ['1'] });
     await chooseModel(terminal, env, signal, { find: async () => [], list });
     expect(terminal.screen()).toContain(`The choice cannot be kept in ${folder}: `);
   });

@@ -6,6 +6,7 @@ import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { findBubblewrap, knownFaultOf } from '../../../bridge/sandbox/launch/bubblewrap.ts';
 import { checkClock } from '../../../cli/doctor/machine-checks.ts';
 import { OWN_ROOT } from '../../../local/own-root.ts';
 import { locateState } from '../../../local/state/folder.ts';
@@ -58,6 +59,10 @@ describe('a machine on which nothing runs yet', () => {
     expect(about('model')).toMatchObject([{ verdict: 'note' }]);
     expect(about('state')[0]?.says).toBe(`will be made at ${place.stateDir}`);
     expect(about('server')).toMatchObject([{ verdict: 'note', says: 'None runs here.' }]);
+    const installed = await findBubblewrap();
+    const fault = installed.ok ? knownFaultOf(installed.bubblewrap.version) : undefined;
+    const warned = { verdict: 'note', says: expect.stringContaining(`fix of ${fault}`) };
+    expect(about('bubblewrap')).toMatchObject(fault === undefined ? [] : [warned]);
     expect(code).toBe(0);
   });
 
@@ -249,6 +254,11 @@ it('a running server answers, takes its token only, and streams; a proxy that bu
   for (const name of ['server', 'token', 'streams']) {
     expect(here.about(name)).toMatchObject([{ verdict: 'good' }]);
   }
+  expect(here.about('model')).toContainEqual({
+    about: 'model',
+    verdict: 'good',
+    says: expect.stringMatching(/^The running server answers with built-in demo/),
+  });
   expect(here.code).toBe(0);
 
   const stranger = await doctor(newPlace(), ['--url', ready.url, '--token', 'x.y.z']);

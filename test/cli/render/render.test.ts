@@ -215,6 +215,15 @@ describe('on a terminal', () => {
       text: '• read_file a failed\n\nerror NOT_FOUND: No such file.\n  a is gone.\n  Look.\n',
     },
     {
+      name: 'an error names a command as it can be typed here, and an answer is left as it is',
+      events: [
+        ...[start(1, 'text'), delta(1, 'Type `drawbridge check`.'), end(1)],
+        start(2, 'error', { errorCode: 'A', details: 'Run `drawbridge check`.' }),
+        ...[delta(2, 'No `drawbridge config model`.'), end(2)],
+      ],
+      text: `Type \`drawbridge check\`.\n\nerror A: No \`${ownCommand('config', 'model')}\`.\n  Run \`${ownCommand('check')}\`.\n`,
+    },
+    {
       name: 'a command that runs on says so in the place of an exit code',
       events: [
         start(1, 'terminal_command', { command: 'serve' }),

@@ -1,7 +1,9 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { decodeJwt } from 'jose';
 import { describe, expect, test } from 'vitest';
+import { beginLogin, createClient, newSessionKey } from '../../../client/index.ts';
 import { Invitation } from '../../../shared/api/sessions.ts';
 import { isAlive, treeOf } from '../../local/processes.ts';
 import { temporaryFolder } from '../../local/temporary-folder.ts';
@@ -43,29 +45,23 @@ async function addressOf(
 }
 
 describe.skipIf(!HAS_TMUX)('serve at a terminal', () => {
-  test('shows the first person a way in once, and a later start shows none', async () => {
+  test('names the command that lets the first person in, and prints no secret', async () => {
     const stateDir = newState();
     const words = [process.execPath, DRAWBRIDGE, 'serve', '--port', '0', '--state', stateDir];
     const started = await openTmux(words, {
       env: environmentOf(REAL) as Record<string, string>,
       columns: 200,
     });
-    await started.shows('The first person gets into the account');
+    await started.shows('People ');
     const shown = await started.screen();
-    const [link = ''] = /http:\S+#\S+/.exec(shown) ?? [];
-    const login = () => callDrawbridge(['login', link, '--state', newState()]);
+    expect(shown).not.toContain('#join=');
+    const [, account = ''] = /People +\S+ invite (\S+) --state/.exec(shown) ?? [];
+    const { stdout: link } = await callDrawbridge(['invite', account, '--state', stateDir]);
+    const login = () => callDrawbridge(['login', link.trim(), '--state', newState()]);
     expect(await login()).toMatchObject({ code: 0 });
     expect((await login()).stderr).toContain('This link was used');
     await started.press('C-c');
     await started.ended();
-    const again = await openTmux(words, {
-      env: environmentOf(REAL) as Record<string, string>,
-      columns: 200,
-    });
-    await again.shows('People ');
-    expect(await again.screen()).not.toContain('first person');
-    await again.press('C-c');
-    await again.ended();
   });
 });
 
@@ -114,6 +110,39 @@ describe('serve', () => {
       stdout: '',
       stderr: oneLine('needs 16 characters or more'),
     });
+  });
+
+  test('takes the address of a stranger from the proxy alone that it is to trust', async () => {
+    const signer = await newSessionKey();
+    const headers = {
+      'x-forwarded-for': '9.9.9.9, 198.51.100.7:4711',
+      'cf-connecting-ip': '9.9.9.9',
+      cf: '{"clientIp":"9.9.9.9:9"}',
+    };
+    const addressSeen = async ({ url, stateDir }: { url: string; stateDir: string }) => {
+      const withHeaders = (async (input, init) =>
+        await fetch(input, {
+          ...init,
+          headers: { ...Object.fromEntries(new Headers(init?.headers)), ...headers },
+        })) as typeof fetch;
+      const holder = { name: 'laptop', kind: 'machine' } as const;
+      const { code } = await beginLogin({ url, fetch: withHeaders }, holder, signer);
+      const secret = join(stateDir, 'auth-secret');
+      const { stdout } = await callDrawbridge(['token', '--for', 'ana', '--secret-file', secret]);
+      const { address } = await createClient({ url, token: stdout.trim() }).getLogin(code);
+      return address;
+    };
+    // This machine itself has no address that says anything.
+    expect(await addressSeen(await startServer())).toBeUndefined();
+    expect(await addressSeen(await startServer(['--trust-proxy']))).toBe('198.51.100.7');
+    const outside = Object.values(networkInterfaces())
+      .flat()
+      .find((each) => each?.family === 'IPv4' && !each.internal)?.address;
+    if (outside === undefined) return;
+    const open = await startServer(['--host', '0.0.0.0']);
+    const { port } = new URL(open.url);
+    const url = `http://${outside}:${port}`;
+    expect(await addressSeen({ ...open, url })).toBe(outside);
   });
 
   test('takes the scheme from X-Forwarded-Proto only behind a trusted proxy', async () => {

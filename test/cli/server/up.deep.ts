@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { homedir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { delimiter, join, resolve } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { openState } from '../../../local/state/state.ts';
 import { isAlive, treeOf } from '../../local/processes.ts';
@@ -72,6 +72,7 @@ describe('up', () => {
       stateDir: place.stateDir,
       machineDir: place.stateDir,
       machineId: expect.stringMatching(/^device_/),
+      machineKey: expect.objectContaining({ privateKey: {} }),
       asksAtTerminal: true,
       preset: 'workspace',
       codeInPrompt: ['agent', 'plan', 'ask'],
@@ -129,7 +130,9 @@ describe('up', () => {
     up.kill('SIGINT');
     const { stdout, stderr } = await finished;
     expect(stdout).toMatch(/API +http:\/\/127\.0\.0\.1:\d+\n/);
-    expect(stdout).toContain(`chat --workspace ${workspaceDir} --state ${stateDir}`);
+    expect(stdout).toContain(
+      `  bin/drawbridge.mjs chat --workspace ${workspaceDir} --state ${stateDir}\n`,
+    );
     expect(stdout).toMatch(
       /built-in demo \(no LLM\): `.*drawbridge\.mjs config model` chooses a real model/,
     );
@@ -177,10 +180,8 @@ test('a command that finds no instance says how to start one from there', async 
   const cwd = temporaryFolder();
   const launcher = join(import.meta.dirname, '..', '..', '..', 'bin', 'drawbridge.mjs');
   const away = await callDrawbridge(['chat', 'Hi'], { cwd, env });
-  expect([away.code, away.stderr]).toEqual([
-    1,
-    expect.stringContaining(`\`node ${launcher} start\``),
-  ]);
+  const [, shown = ''] = /`([^`]+) start`/.exec(away.stderr) ?? [];
+  expect([away.code, resolve(cwd, shown)]).toEqual([1, launcher]);
   const bin = temporaryFolder();
   symlinkSync(launcher, join(bin, 'drawbridge'));
   const PATH = `${bin}${delimiter}${process.env['PATH']}`;

@@ -1,4 +1,4 @@
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { MainScreen } from '../../../cli/tui/main-screen.ts';
 import { openVirtualTerminal } from './virtual-terminal.ts';
 
@@ -31,6 +31,7 @@ it('draws once where a window is dragged to many sizes', async () => {
   await settle();
   const before = terminal.written().length;
   for (let columns = 79; columns > 40; columns--) terminal.resize(columns, 24);
+  await vi.waitFor(() => expect(terminal.written().slice(before)).toContain('line 59'));
   await settle();
   expect(terminal.written().slice(before).split('line 59')).toHaveLength(2);
   lines.push('line 60');
@@ -140,7 +141,8 @@ function openScreen(columns: number, rows: number) {
   onTestFinished(() => screen.stop());
   const settle = async () => {
     screen.requestRender();
-    await new Promise((resolve) => setTimeout(resolve, 150));
+    // A drawing follows from a timer that another one starts: on a busy machine one long wait could overtake them.
+    for (let turn = 0; turn < 10; turn++) await new Promise((resolve) => setTimeout(resolve, 20));
   };
   return { terminal, screen, lines, settle };
 }

@@ -69,7 +69,7 @@ export async function openWriter({
     tui.requestRender();
   });
   const screen = new Container();
-  screen.children = [writer.pending, writer.attachments, writer.composer];
+  screen.children = [writer.greeting, writer.pending, writer.attachments, writer.composer];
   tui.addChild(screen);
   tui.setFocus(writer.composer);
   await writer.memory.load();

@@ -82,7 +82,6 @@ const RUNNING = {
   conversationId: CONVERSATION_ID,
   status: 'streaming',
   model: 'demo',
-  created: new Date().toISOString(),
   metadata: {},
   documents: [
     {
@@ -95,7 +94,8 @@ const RUNNING = {
 
 it.each([20, 40, 80, 200])('says in %i columns how long what takes', async (columns) => {
   const { session } = await openWriter();
-  session.view = { responses: [RUNNING], messages: [] } as unknown as ConversationView;
+  const running = { ...RUNNING, created: new Date().toISOString() };
+  session.view = { responses: [running], messages: [] } as unknown as ConversationView;
   const line = new ActivityLine(
     () => session,
     () => 'Esc',

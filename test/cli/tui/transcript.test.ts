@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { ownCommand } from '../../../cli/terminal/own-command.ts';
 import { documentIdOf } from '../../../shared/ids.ts';
 import {
   begunEventsOf,
@@ -254,6 +255,15 @@ const SHOWN: readonly (readonly [string, WholeDocument, readonly string[]])[] = 
       metadata: { errorCode: 'A', source: 'tool', details: 'Do b.' },
     },
     ['error A: No.', '  Do b.'],
+  ],
+  [
+    'an error with a command, as it can be typed here',
+    {
+      type: 'error',
+      content: 'No.',
+      metadata: { errorCode: 'A', source: 'tool', details: 'Run `drawbridge check`.' },
+    },
+    ['error A: No.', `  Run \`${ownCommand('check')}\`.`],
   ],
   [
     'a type of a later version',

@@ -176,11 +176,14 @@ test('nothing is written where links of an archive lead', async () => {
   symlinkSync(join(elsewhere, 'project'), join(dir, 'projects', 'linked'));
   symlinkSync('/nowhere', join(dir, 'projects', 'dangling'));
   await backUp(dir, join(folder, 'one.tar'));
-  await restoreBackup(join(folder, 'one.tar'), join(folder, 'one'), NOW);
+  const restored = (name: string) =>
+    restoreBackup(join(folder, `${name}.tar`), join(folder, name), NOW);
+  await expect(restored('one')).rejects.toThrow('a link that leads out of the state folder');
   rmSync(join(dir, 'projects'), { recursive: true });
   symlinkSync(elsewhere, join(dir, 'projects'));
   await backUp(dir, join(folder, 'two.tar'));
-  await restoreBackup(join(folder, 'two.tar'), join(folder, 'two'), NOW);
+  await expect(restored('two')).rejects.toThrow('a link that leads out of the state folder');
+  expect(readdirSync(folder).sort()).toEqual(['one.tar', 'two.tar']);
   expect(readdirSync(elsewhere, { recursive: true })).toEqual(['project']);
 });
 

@@ -2,8 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { tieToUs } from '../../../local/processes/lifeline.ts';
 import { restartWaitMs, supervise } from '../../../local/processes/supervise.ts';
+import { tieToUs } from '../../../machine/lifeline.ts';
 import { isAlive, processesWith } from '../processes.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 

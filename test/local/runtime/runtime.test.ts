@@ -1,7 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
+import { connect } from 'node:net';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { expect, onTestFinished, test } from 'vitest';
 import { openLogFile } from '../../../local/processes/log-file.ts';
 import { waitUntilHealthy } from '../../../local/runtime/address.ts';
@@ -71,6 +73,23 @@ test.runIf(existsSync('/usr/bin/ss'))(
     expect(listening).toEqual([expect.stringContaining(` ${new URL(worker.url).host} `)]);
   },
 );
+
+test('the runtime says who is at the other end of a connection, whatever the client writes', async () => {
+  const worker = await startWorker();
+  const headers = { cf: '{"clientIp":"9.9.9.9:9"}', 'cf-connecting-ip': '9.9.9.9' };
+  const answer = await fetch(`${worker.url}/who`, { headers });
+  expect(await answer.json()).toEqual({ clientIp: expect.stringMatching(/^127\.0\.0\.1:\d+$/) });
+});
+
+test('a CONNECT opens nothing, and leaves no exception in the log', async () => {
+  const worker = await startWorker();
+  const socket = connect(Number(new URL(worker.url).port), '127.0.0.1');
+  socket.write('CONNECT example.com:443 HTTP/1.1\r\nHost: example.com:443\r\n\r\n');
+  expect(await text(socket)).toMatch(/^HTTP\/1\.1 500 .*Connection: close/s);
+  await worker.end();
+  const log = readFileSync(join(worker.folder, 'workerd.log'), { encoding: 'utf8', flag: 'a+' });
+  expect(log).not.toMatch(/connect|exception/i);
+});
 
 test('what is not built is said in one line', async () => {
   const entry = join(temporaryFolder(), 'missing.ts');

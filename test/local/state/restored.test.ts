@@ -58,14 +58,32 @@ test('a restore by a clock that was ahead counts as of now, once the clock is ri
   writeFileSync(join(dir, 'state.json'), JSON.stringify({ ...FORMAT, ...ahead }));
   const now = new Date(TODAY ?? 0);
   const settled = { ...ahead, restoredMs: now.getTime() };
-  expect(await settleRestored(dir, now)).toEqual(settled);
+  const found = { whole: settled, files: {} };
+  expect(await settleRestored(dir, now)).toEqual(found);
   expect(await readFormat(dir)).toEqual({ ...FORMAT, ...settled });
-  expect(await settleRestored(dir, new Date(now.getTime() + 5_000))).toEqual(settled);
+  expect(await settleRestored(dir, new Date(now.getTime() + 5_000))).toEqual(found);
+});
+
+test('the restore of a file alone is of that file alone, and later ones go beyond it', async () => {
+  const dir = temporaryFolder();
+  const [earlier, ahead] = [restoredAt(TODAY), restoredAt(AHEAD)];
+  const state = { ...FORMAT, ...earlier, restoredFiles: { one: ahead, two: earlier } };
+  writeFileSync(join(dir, 'state.json'), JSON.stringify(state));
+  const now = new Date((TODAY ?? 0) + 5_000);
+  const one = { ...ahead, restoredMs: now.getTime() };
+  expect(await settleRestored(dir, now)).toEqual({ whole: earlier, files: { one, two: earlier } });
+  const { restoredFiles } = (await readFormat(dir)) ?? {};
+  expect(restoredFiles).toEqual({ one, two: earlier });
+  for (const laterMs of [TODAY, AHEAD].map((ms = 0) => ms + 10_000)) {
+    expect(restoredAt(laterMs, { restoredFiles }).firstPosition).toBeGreaterThan(
+      ahead.firstPosition,
+    );
+  }
 });
 
 test('a state that was never restored stays as it is', async () => {
   const dir = temporaryFolder();
   writeFileSync(join(dir, 'state.json'), JSON.stringify(FORMAT));
-  expect(await settleRestored(dir, new Date())).toBeUndefined();
+  expect(await settleRestored(dir, new Date())).toEqual({ whole: undefined, files: {} });
   expect(await readFormat(dir)).toEqual(FORMAT);
 });

@@ -10,7 +10,9 @@ import {
 import { homedir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { OWN_VERSION } from '../../../local/own-root.ts';
 import { locateState } from '../../../local/state/folder.ts';
+import { FORMAT_STEPS } from '../../../local/state/format.ts';
 import { openState, readUserToken } from '../../../local/state/state.ts';
 import { DAY } from '../../../shared/units.ts';
 import { approvalText, DEVICE_ALGORITHM } from '../../../shared/wire/approval-text.ts';
@@ -220,4 +222,22 @@ test.each([
   [import.meta.filename, /is not a folder/],
 ])('%s is no workspace', async (workspaceDir, reason) => {
   await expect(openState({ workspaceDir })).rejects.toThrow(reason);
+});
+
+test('the changelog names the version of each format of the state', () => {
+  const changelog = readFileSync(
+    join(import.meta.dirname, '..', '..', '..', 'CHANGELOG.md'),
+    'utf8',
+  );
+  const rows = [...changelog.matchAll(/^\| (?:0–)?(\d+) +\| (\d+)\.(\d+)\.(\d+) +\|$/gm)];
+  const formats = rows.map(([, format]) => Number(format));
+  const [first = 0] = formats;
+  expect(formats).toEqual(formats.map((_, index) => first + index));
+  expect(formats.at(-1)).toBe(FORMAT_STEPS.length);
+  const versions = rows.map(([, , ...parts]) =>
+    parts.reduce((sum, part) => sum * 1_000 + Number(part), 0),
+  );
+  expect([...new Set(versions)].sort((one, other) => one - other)).toEqual(versions);
+  const own = OWN_VERSION.split('.').reduce((sum, part) => sum * 1_000 + Number(part), 0);
+  expect(versions.at(-1)).toBeLessThanOrEqual(own);
 });

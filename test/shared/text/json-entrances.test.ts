@@ -44,6 +44,8 @@ const TRUSTED: Readonly<Record<string, string>> = {
     "the owner's file, which local/config/json-error.ts has found not too deep",
   'cli/update/update-hint.ts': "the machine's own file; a schema takes only flat fields",
   'local/own-root.ts': 'our package.json',
+  'local/check/check-storage.ts': 'what our own checker answers, by a schema of flat fields',
+  'local/check/checker-source.ts': 'what local/check/check-storage.ts sends to it',
   'local/config/config-file.ts': 'a text that local/config/json-error.ts has found not too deep',
   'local/config/edit.ts': 'a text that local/config/json-error.ts has found not too deep',
   'local/state/format.ts': "the machine's own file; a schema takes only flat fields",
@@ -52,6 +54,8 @@ const TRUSTED: Readonly<Record<string, string>> = {
   'machine/state-file.ts': "the machine's own file; a schema takes only flat fields",
   'local/state/running.ts': "the machine's own file; a schema takes only flat fields",
   'local/runtime/runtime.ts': "workerd's own messages",
+  'local/runtime/left-behind.ts': 'what our own Worker answers; a schema takes only flat fields',
+  'worker/storage/restored.ts': 'what our own server writes for its Worker',
 };
 
 test('JSON from outside is parsed within the bound of depth everywhere', () => {

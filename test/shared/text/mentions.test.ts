@@ -70,11 +70,22 @@ describe('a message mentions nothing by', () => {
     ['the call of a decorator', '@Component({}) @app.route("/")'],
     ['code', 'say `@src/a.ts` or\n```\n@src/a.ts\n```\n'],
     ['an open fence', '```\n@src/a.ts'],
+    ['a fence with signs at the end of a line', '```a.txt\nsee @a.ts and ```\n@b.ts\n```'],
+    ['a longer fence around a fence', '````\n```\n@a.ts\n```\n@b.ts\n````\n'],
+    ['a fence of tildes', '~~~\n@a.ts\n```\n~~~'],
+    ['a fence in a quotation', '> ```\n> @a.ts\n> ```'],
+    ['three signs within a line', 'say ``` @a.ts ``` or ```@b.ts```'],
     ['an @ alone', '@ @. @- @"" @" "'],
     ['a path longer than any', `@${'a/'.repeat(600)}`],
   ])('%s', (_, text) => {
     expect(findCalled(text)).toBeUndefined();
   });
+});
+
+it('finds what stands behind code', () => {
+  for (const code of ['```\n```', '```ts\nx\n````', '~~~\n~~~', '``', '> ```\n> x\n> ```']) {
+    expect(findMentions(`${code}\n@a.ts`)).toEqual([file('a.ts')]);
+  }
 });
 
 it('takes words for words unless they can only mean a file', () => {
@@ -94,7 +105,19 @@ it('takes the first lines for what they are, and a range that is none for no ran
 it('takes a bounded number of mentions, and texts that are long on purpose', () => {
   const many = Array.from({ length: 100 }, (_, index) => `@f${index}.ts`).join(' ');
   expect(findMentions(many)).toHaveLength(MENTION_LIMITS.maxMentions);
-  for (const unit of ['.', '@"', '`', '@', '@a', '[', '@https://']) {
+  for (const unit of [
+    '.',
+    '@"',
+    '`',
+    '@',
+    '@a',
+    '[',
+    '@https://',
+    '\n```',
+    '\n````\n```',
+    '\n ~~~',
+    '\n>```\n',
+  ]) {
     expect(findMentions(`@${unit.repeat(100_000)}a`).length).toBeLessThanOrEqual(
       MENTION_LIMITS.maxMentions,
     );

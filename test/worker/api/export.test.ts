@@ -1,8 +1,12 @@
 import { expect, it } from 'vitest';
 import { ConversationExport } from '../../../shared/api/conversations.ts';
 import { CONVERSATION_LIMITS } from '../../../shared/limits.ts';
+import { inTurns, turnOf } from '../../../worker/account/heavy-work.ts';
+import { HEAVY_LIMITS } from '../../../worker/account/limits.ts';
+import { fileOf } from '../../../worker/api/export.ts';
 import { call, chat, errorOf, scriptModel } from '../api.ts';
 import { writeLong } from '../conversation/long-conversation.ts';
+import { newAccount } from '../people/people.ts';
 
 it('gives a conversation as JSON, to be kept as a file', async () => {
   const conversationId = await conversation();
@@ -52,6 +56,22 @@ it('breaks off where the conversation is deleted meanwhile', async () => {
   expect(exported.status).toBe(200);
   expect((await call(path, { ...long, method: 'DELETE' })).status).toBe(204);
   await expect(exported.text()).rejects.toThrow();
+});
+
+it('is not made ahead of its reader, and holds no turn meanwhile', async () => {
+  const account = newAccount();
+  let made = 0;
+  async function* parts() {
+    for (; made < 3; ) yield `part ${++made}`;
+  }
+  const body = fileOf(inTurns(account, parts()), {}).body?.getReader();
+  await scheduler.wait(3 * HEAVY_LIMITS.restMs);
+  expect(made).toBe(0);
+  await body?.read();
+  await scheduler.wait(3 * HEAVY_LIMITS.restMs);
+  expect(made).toBe(1);
+  (await turnOf(account))[Symbol.dispose](); // The reader may never read on.
+  await body?.cancel();
 });
 
 it('knows no other format, and no conversation of others', async () => {

@@ -1,5 +1,7 @@
 import { SELF } from 'cloudflare:test';
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { HOUR } from '../../../shared/units.ts';
+import { CORS_LIMITS } from '../../../worker/api/origins.ts';
 import { ask, call, scriptModel } from '../api.ts';
 
 const ALLOWED = 'access-control-allow-origin';
@@ -22,6 +24,52 @@ it.each(['https://evil.test', 'https://app.test.evil.test', 'null'])(
     expect([answer.status, answer.headers.get(ALLOWED)]).toEqual([200, null]);
   },
 );
+
+it('refuses the preflight of an origin that is not listed, and logs it once', async () => {
+  const warn = vi.spyOn(console, 'warn').mockReturnValue();
+  for (let time = 0; time < 2; time++) {
+    const response = await preflight('https://unlisted.test');
+    expect([response.status, await response.json()]).toMatchObject([
+      403,
+      { error: { code: 'FORBIDDEN', message: expect.stringContaining('ALLOWED_ORIGINS') } },
+    ]);
+  }
+  const lines = warn.mock.calls.map(([line]) => JSON.parse(String(line)));
+  expect(lines.filter(({ event }) => event === 'origin_refused')).toMatchObject([
+    { message: 'https://unlisted.test' },
+  ]);
+});
+
+it('logs at most so many origins an hour, and those of a stranger silence the log for no longer', async () => {
+  vi.useFakeTimers({ now: Date.now() + 2 * HOUR, toFake: ['Date'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const warn = vi.spyOn(console, 'warn').mockReturnValue();
+  const logged = () =>
+    warn.mock.calls
+      .map(([line]) => JSON.parse(String(line)))
+      .flatMap(({ event, message }) => (event === 'origin_refused' ? [message] : []));
+  const { maxRefused } = CORS_LIMITS;
+  for (let at = 0; at < maxRefused + 5; at++) await preflight(`https://stranger${at}.test`);
+  expect(logged()).toHaveLength(maxRefused);
+  await preflight('https://person.test');
+  expect(logged()).not.toContain('https://person.test');
+  vi.setSystemTime(Date.now() + HOUR);
+  await preflight('https://person.test');
+  expect(logged().slice(maxRefused)).toEqual(['https://person.test']);
+});
+
+it('logs the origin of a request that needs no preflight, too', async () => {
+  const warn = vi.spyOn(console, 'warn').mockReturnValue();
+  vi.useFakeTimers({ now: Date.now() + 4 * HOUR, toFake: ['Date'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const path = 'https://drawbridge.test/health';
+  for (const origin of ['https://simple.test', 'https://drawbridge.test', 'http://drawbridge.test'])
+    expect((await SELF.fetch(path, { headers: { origin } })).status).toBe(200);
+  const lines = warn.mock.calls.map(([line]) => JSON.parse(String(line)));
+  expect(lines.map(({ event, message }) => [event, message])).toEqual([
+    ['origin_refused', 'https://simple.test'],
+  ]);
+});
 
 it('lets a page read answers, errors, and the ids of a stream', async () => {
   scriptModel(() => ({ text: 'hi' }));

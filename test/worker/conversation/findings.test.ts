@@ -10,6 +10,7 @@ import {
   conversationObject,
   crash,
   readResponse,
+  readView,
   untilCompleted,
 } from './conversing.ts';
 import { holdModel } from './held-model.ts';
@@ -33,6 +34,30 @@ it('what a message mentions is asked of the bridge, sent with that message, and 
   ]);
   expect(sent()[0]?.endsWith(`\n\n${FILE_TOLD}\n\n${query('see @src/a.ts')}`)).toBe(true);
   expect(sent()[1]).toBe(query('two'));
+});
+
+it('what a message hands over is asked of the bridge as it is, however its name would read', async () => {
+  const { sent, say, bridge, conversationId } = await conversation();
+  bridge.finds = { ...NOTHING, attachments: [FILE] };
+  const lines = { from: 3, to: 9 };
+  const parts = [
+    { type: 'text', text: 'see' },
+    { type: 'path', path: 'a "b".ts', lines },
+    { type: 'url', url: 'https://a.test/x' },
+    { type: 'text', text: 'and @src/a.ts' },
+  ];
+  await say(parts as unknown as string);
+  expect(bridge.asked[0]?.mentions).toEqual([
+    { type: 'path', path: 'a "b".ts', lines, isCertain: true },
+    { type: 'url', url: 'https://a.test/x' },
+    MENTION,
+  ]);
+  const words = 'see @"a \\"b\\".ts":3-9 @https://a.test/x and @src/a.ts';
+  expect(sent()[0]?.endsWith(`\n\n${FILE_TOLD}\n\n${query(words)}`)).toBe(true);
+  await evictDurableObject(conversationObject(conversationId()));
+  await say('two');
+  const { messages } = await readView(conversationId());
+  expect(messages[0]?.content).toBe(words);
 });
 
 it('what a message mentions is what was found then, in a new instance and in a fork', async () => {

@@ -1,5 +1,10 @@
-import { env, evictDurableObject, runInDurableObject } from 'cloudflare:test';
-import { expect, it, vi } from 'vitest';
+import {
+  env,
+  evictDurableObject,
+  runDurableObjectAlarm,
+  runInDurableObject,
+} from 'cloudflare:test';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { ConversationInfo, type ConversationList } from '../../../shared/api/conversations.ts';
 import { Account } from '../../../worker/account/object.ts';
 import { MIGRATIONS } from '../../../worker/conversation/store/schema.ts';
@@ -80,6 +85,25 @@ it('a conversation on the list sends with the next response what the account did
   expect(await list(account, 'rhinoceros')).toEqual([]);
   await chat('two', { account, conversationId });
   await vi.waitFor(async () => expect(await list(account, 'rhinoceros')).toHaveLength(1));
+});
+
+it('a conversation on the list says again that its run has ended, where the account did not hear it', async () => {
+  const account = newAccount();
+  scriptModel(() => ({ text: 'hi' }));
+  const { conversationId } = await chat('zero', { account });
+  const { answered } = Account.prototype;
+  const heard: unknown[] = [];
+  const spied = vi.spyOn(Account.prototype, 'answered');
+  spied.mockImplementation(function (this: Account, exchange) {
+    heard.push(exchange.run?.status);
+    if (heard.length === 1) throw new Error('reset');
+    return answered.call(this, exchange);
+  });
+  onTestFinished(() => spied.mockRestore());
+  await chat('one', { account, conversationId });
+  await vi.waitFor(() => expect(heard).toHaveLength(1));
+  await runDurableObjectAlarm(conversationObject(conversationId));
+  await vi.waitFor(() => expect(heard).toEqual(['completed', 'completed']));
 });
 
 it('a conversation on the list is brought back by the next response when the list has lost it', async () => {

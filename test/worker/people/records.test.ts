@@ -86,12 +86,15 @@ it('an export and a deletion are recorded once each, without a word of the conve
   expect(JSON.stringify(records)).not.toMatch(/that no record has/);
 });
 
-it('a bridge is recorded when it connects for the first time', async () => {
+it('a bridge is recorded when it first connects, and when another process takes its place', async () => {
   const account = newAccount();
   const bridgeId = newBridgeId(crypto.randomUUID());
   await connectBridge({ account, bridgeId });
   await connectBridge({ account, bridgeId });
-  expect(await actsOf(account)).toEqual([[null, 'bridge_added', bridgeId]]);
+  expect(await actsOf(account)).toEqual([
+    [null, 'bridge_replaced', bridgeId],
+    [null, 'bridge_added', bridgeId],
+  ]);
 });
 
 it('what operators do to keys is recorded for operators alone, without secrets', async () => {

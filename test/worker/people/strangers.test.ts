@@ -1,9 +1,13 @@
 import { listDurableObjectIds, SELF } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
-import { expect, it } from 'vitest';
+import { SignJWT } from 'jose';
+import { expect, it, vi } from 'vitest';
 import { beginLogin, enter, newSessionKey, sessionTokens } from '../../../client/index.ts';
 import { newSessionId } from '../../../shared/ids.ts';
-import { errorOf } from '../api.ts';
+import { LOGIN_PROOF, PROOF_AUDIENCE } from '../../../shared/wire/tokens.ts';
+import { RATE_LIMITS } from '../../../worker/account/limits.ts';
+import { ENTRY_LIMITS } from '../../../worker/directory/limits.ts';
+import { errorOf, tokenFor } from '../api.ts';
 import { clientOf, expectRefused, newAccount, SERVER, signIn } from './people.ts';
 
 const HOLDER = { name: 'ana-laptop', kind: 'machine' } as const;
@@ -73,6 +77,90 @@ it.each([
   expect([codes[0], codes.at(-1)]).toEqual(['OK', 'RATE_LIMITED']);
   await begin('198.51.100.1');
   await begin('2001:db8:1:3::1');
+});
+
+const own = (clientIp: string) => ({ clientIp }) as unknown as CfProperties;
+
+it.each([
+  ['203.0.113.5:4711', '203.0.113.5'],
+  ['[::ffff:203.0.113.6]:4711', '203.0.113.6'],
+  ['[2001:db8::1]:4711', '2001:db8::1'],
+  ['[fe80::1%eth0]:4711', 'fe80::1'],
+  ['127.0.0.1:4711', undefined],
+  ['[::ffff:127.0.0.1]:4711', undefined],
+  ['[::1]:4711', undefined],
+  ['unix:/run/x', undefined],
+])(
+  'a server of one’s own takes the address %s from the connection alone',
+  async (clientIp, seen) => {
+    const person = await clientOf(newAccount());
+    const server = serverAt('10.0.0.5', own(clientIp));
+    const { code } = await beginLogin(server, HOLDER, await newSessionKey());
+    expect((await person.getLogin(code)).address).toBe(seen);
+  },
+);
+
+it('on a server of one’s own, one stranger uses up no logins of others', async () => {
+  const signer = await newSessionKey();
+  const begin = (clientIp: string) =>
+    beginLogin(serverAt('1.1.1.1', own(clientIp)), HOLDER, signer);
+  const codes = await codesOf(14, (port) => begin(`203.0.113.20:${port + 1}`));
+  expect([codes[0], codes.at(-1)]).toEqual(['OK', 'RATE_LIMITED']);
+  await begin('203.0.113.21:1');
+});
+
+it.each([
+  ['nine networks', (n: number) => `2001:db8:${(n % 9) + 1}:1::${n.toString(16)}`],
+  ['all networks of a site', (n: number) => `2001:db8:0:${n.toString(16)}::1`],
+])('%s that fill all waiting places keep no login of others out', async (_, crowd) => {
+  const directory = env.DIRECTORY.get(env.DIRECTORY.idFromName(crypto.randomUUID()));
+  const { publicKey: key } = await newSessionKey();
+  const begin = async (address: string | undefined) => {
+    const secret = crypto.randomUUID();
+    const login = { secret, name: 'x', kind: 'machine' as const, key, address };
+    const begun = await directory.beginLogin({ ...login, expiresMs: Date.now() + 600_000 });
+    return begun.ok ? begun.value : '';
+  };
+  const approved = await begin(crowd(0));
+  const decider = { account: 'ana', session: undefined };
+  await directory.decideLogin(decider, approved, { decision: 'approve', key });
+  for (let number = 1; number < ENTRY_LIMITS.maxLogins; number++) await begin(crowd(number));
+  const mine = [await begin('198.51.100.9'), await begin(undefined)];
+  for (let number = 2_000; number < 2_200; number++) await begin(crowd(number));
+  for (const code of mine) expect(await directory.login('ana', code)).toMatchObject({ ok: true });
+});
+
+it('refused tokens are counted, and valid ones from the same network go on', async () => {
+  const from = (authorization: string) =>
+    SELF.fetch(`${SERVER.url}/api/v1/models`, {
+      headers: { authorization },
+      cf: own('203.0.113.30:1'),
+    } as RequestInit);
+  const warned = vi.spyOn(console, 'warn');
+  // The bucket refills meanwhile.
+  const flood = Array.from({ length: RATE_LIMITS.refusedPerMinute * 1.5 }, () => from('Bearer x'));
+  const statuses = (await Promise.all(flood)).map(({ status }) => status);
+  expect(new Set(statuses)).toEqual(new Set([401, 429]));
+  const lines = warned.mock.calls.filter(([line]) => String(line).includes('rate_limited'));
+  expect(lines).toHaveLength(1);
+  const token = await tokenFor({ account: newAccount(), claims: { scope: 'user' } });
+  expect((await from(`Bearer ${token}`)).status).toBe(200);
+});
+
+it('a proof of a new key that names no server lets no one in', async () => {
+  const { privateKey, publicKey: jwk } = await newSessionKey();
+  const proof = await new SignJWT({ jti: crypto.randomUUID() })
+    .setProtectedHeader({ alg: 'ES256', jwk })
+    .setAudience(PROOF_AUDIENCE)
+    .setSubject(LOGIN_PROOF)
+    .setIssuedAt()
+    .sign(privateKey as CryptoKey);
+  const body = JSON.stringify({ ...HOLDER, proof });
+  const answer = await SELF.fetch(`${SERVER.url}/api/v1/logins`, { method: 'POST', body });
+  expect(await errorOf(answer)).toMatchObject({
+    status: 401,
+    message: expect.stringContaining('does not name the server'),
+  });
 });
 
 it('a proof for another purpose, another secret or another session gets nothing', async () => {

@@ -105,6 +105,30 @@ it('opens nothing with a ticket of before the restore', async () => {
   expect(statuses).toEqual([401, 200]);
 });
 
+it('takes back the future of a file alone that was restored alone', async () => {
+  scriptModel(() => ({ text: 'An answer.' }));
+  const [first, other] = [await chat('first'), await chat('first')];
+  const newest = async ({ id }: { id: string }) => {
+    return (await eventsOf(`chat/completions/${id}`, 0)).at(-1)?.id ?? 0;
+  };
+  const before = [await newest(first), await newest(other)];
+  await new Promise((resolve) => setTimeout(resolve, 5)); // What was there is older.
+  const restored = { RESTORED_AT: String(Date.now()), FIRST_POSITION: String(2 ** 41) };
+  const object = String(env.CONVERSATIONS.idFromName(first.conversationId));
+  Object.assign(env, { RESTORED_FILES: JSON.stringify({ [object]: restored }) });
+  await abortAllDurableObjects();
+  const { conversationId } = first;
+  // A reader that has seen more of the other future than there is now must read again.
+  const lost = (before[0] ?? 0) + 77;
+  expect(await typesOf(`conversations/${conversationId}`, lost, 1)).toEqual(['snapshot']);
+  const again = [
+    await chat('second', { conversationId }),
+    await chat('second', { conversationId: other.conversationId }),
+  ];
+  expect(await newest(again[0] ?? first)).toBeGreaterThan(2 ** 41);
+  expect(await newest(again[1] ?? other)).toBeLessThan(2 ** 40);
+});
+
 async function newTicket(responseId: string): Promise<{ ticket: string }> {
   return await (await call('tickets', { body: { responseId } })).json();
 }
@@ -130,5 +154,9 @@ async function restoreNow(): Promise<void> {
 
 function setRestored(value: string | undefined): void {
   const firstPosition = value && String(2 ** 41);
-  Object.assign(env, { RESTORED_AT: value, FIRST_POSITION: firstPosition });
+  Object.assign(env, {
+    RESTORED_AT: value,
+    FIRST_POSITION: firstPosition,
+    RESTORED_FILES: undefined,
+  });
 }

@@ -1,8 +1,9 @@
 import { expect, it } from 'vitest';
+import { newSessionKey } from '../../../client/index.ts';
 import { newBridgeId, newDeviceId } from '../../../shared/ids.ts';
 import { CLOSE } from '../../../shared/wire/tunnel.ts';
 import { newToolCall } from './calls.ts';
-import { connectBridge, contextOf, openBridge, tunnelOf } from './scripted-bridge.ts';
+import { connectBridge, contextOf, openBridge, proofFor, tunnelOf } from './scripted-bridge.ts';
 
 const [here, elsewhere] = [contextOf('a.ts'), { ...contextOf('b.ts'), workspacePath: '/other' }];
 const [laptop, desktop] = [1, 2].map(() => newDeviceId(crypto.randomUUID()));
@@ -14,30 +15,30 @@ it.each<
     what: string,
     first: Record<string, unknown>,
     then: Record<string, unknown>,
-    reason: string | null,
+    refusal: 'place' | 'move' | null,
   ]
 >([
   ['the same folder', { context: here }, { context: contextOf('c.ts') }, null],
   ['the same folder and machine', at(here, laptop), at(here, laptop), null],
   ['a folder of a bridge that did not name its machine', { context: here }, at(here, laptop), null],
-  ['a bridge that no longer names its machine', at(here, laptop), { context: here }, null],
-  ['another folder', { context: here }, { context: elsewhere }, 'this is /other'],
-  ['another machine', at(here, laptop), at(here, desktop), 'this is another machine'],
-  ['another folder and machine', at(here, laptop), at(elsewhere, desktop), 'this is /other'],
-  ['another folder, moved', at(here, laptop), { ...at(elsewhere, laptop), moved: true }, null],
-  ['another machine, moved', at(here, laptop), { ...at(here, desktop), moved: true }, null],
-])('a hello from %s', async (_, first, then, reason) => {
+  ['a bridge that no longer names its machine', at(here, laptop), { context: here }, 'place'],
+  ['another folder', { context: here }, { context: elsewhere }, 'place'],
+  ['another machine', at(here, laptop), at(here, desktop), 'place'],
+  ['another folder and machine', at(here, laptop), at(elsewhere, desktop), 'place'],
+  ['another folder, moved', at(here, laptop), { ...at(elsewhere, laptop), moved: true }, 'move'],
+  ['another machine, moved', at(here, laptop), { ...at(here, desktop), moved: true }, 'move'],
+])('a hello without a key from %s', async (_, first, then, refusal) => {
   const bridgeId = newBridgeId(crypto.randomUUID());
   const before = await openBridge({ bridgeId });
   await before.greet(first);
   const bridge = await openBridge({ bridgeId });
   bridge.hello(then);
-  if (reason === null) return void (await bridge.next('welcome'));
-  expect(await bridge.next('goodbye')).toEqual({
-    type: 'goodbye',
-    code: 'BRIDGE_MOVED',
-    message: `This bridge belongs to /work, and ${reason}. ${TODO}`,
-  });
+  if (refusal === null) return void (await bridge.next('welcome'));
+  const message =
+    refusal === 'move'
+      ? expect.stringContaining('A person must let it move here')
+      : `This bridge belongs to another folder or machine than this one. ${TODO}`;
+  expect(await bridge.next('goodbye')).toEqual({ type: 'goodbye', code: 'BRIDGE_MOVED', message });
   expect(await bridge.closed).toBe(CLOSE.badFrame);
   // The bridge that was refused has taken nothing over.
   expect(await tunnelOf(bridgeId).status('ada')).toMatchObject({
@@ -55,13 +56,16 @@ it('calls for the folder before are given up with a move, and do not run in the 
   await before.leave();
   await tunnelOf(bridgeId).dispatch('ada', calls.slice(1));
   const moved = await openBridge({ bridgeId });
-  expect(await moved.greet({ context: elsewhere, moved: true })).toMatchObject({
+  const key = await newSessionKey();
+  await tunnelOf(bridgeId).allowMove('ada', key.publicKey);
+  const proof = await proofFor(key, moved.challenge);
+  expect(await moved.greet({ context: elsewhere, moved: true, proof })).toMatchObject({
     calls: [],
     cancels: [],
   });
   expect(await tunnelOf(bridgeId).status('ada')).toMatchObject({ workspacePath: '/other' });
   const back = await openBridge({ bridgeId });
-  back.hello({ context: here });
+  back.hello({ context: here, proof: await proofFor(key, back.challenge) });
   expect(await back.next('goodbye')).toMatchObject({ code: 'BRIDGE_MOVED' });
 });
 

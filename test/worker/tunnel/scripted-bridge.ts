@@ -11,8 +11,10 @@ import type { Findings, MessageLook } from '../../../shared/wire/findings.ts';
 import type { OfferSet } from '../../../shared/wire/offer.ts';
 import type { MachinePolicy } from '../../../shared/wire/policy.ts';
 import type { ProcessInfo } from '../../../shared/wire/processes.ts';
+import { helloSubject, makeProof, type ProofSigner } from '../../../shared/wire/proof.ts';
 import {
   type BridgeFrame,
+  CHALLENGE_HEADER,
   type MachineContext,
   type ToolCall,
   type ToolResult,
@@ -66,10 +68,29 @@ export const NO_POLICY: MachinePolicy = {
   problems: [],
 };
 
+/** What the token and the answer to the upgrade say. */
+export interface Challenge {
+  readonly bridgeId: string;
+  readonly token: string;
+  readonly challenge: string;
+}
+
+/** The proof of a hello, as a bridge's machine makes it. */
+export async function proofFor(
+  signer: ProofSigner,
+  { bridgeId, token, challenge }: Challenge,
+  { server = 'drawbridge.test', nowMs = Date.now() } = {},
+): Promise<string> {
+  const subject = await helloSubject(bridgeId, token, challenge);
+  return await makeProof(signer, { subject, nowMs, server });
+}
+
 type FrameOf<Type extends TunnelFrame['type']> = Extract<TunnelFrame, { type: Type }>;
 
 export class ScriptedBridge {
   readonly bridgeId: string;
+  /** What the proof of its hello must be for. */
+  challenge: Challenge = { bridgeId: '', token: '', challenge: '' };
   /** Every frame so far that was not taken by {@link next}. */
   readonly frames: TunnelFrame[] = [];
   readonly closed: Promise<number>;
@@ -216,10 +237,16 @@ export class ScriptedBridge {
 /** Opens the socket; no frame is sent yet. */
 export async function openBridge(options: BridgeOptions = {}): Promise<ScriptedBridge> {
   const { bridgeId = newBridgeId(crypto.randomUUID()) } = options;
-  const response = await requestBridge({ ...options, bridgeId });
+  const { account = 'ada', expires = '1h' } = options;
+  const claims = { scope: 'bridge', bridge: bridgeId };
+  const token = options.token ?? (await tokenFor({ account, claims, expires }));
+  const response = await requestBridge({ ...options, bridgeId, token });
   if (!response.webSocket) throw new Error(`refused: ${response.status} ${await response.text()}`);
   const tools = options.tools ?? toolsRunBy('bridge').map(({ name }) => name);
-  return new ScriptedBridge(response.webSocket, bridgeId, tools);
+  const bridge = new ScriptedBridge(response.webSocket, bridgeId, tools);
+  const challenge = response.headers.get(CHALLENGE_HEADER) ?? '';
+  bridge.challenge = { bridgeId, token, challenge };
+  return bridge;
 }
 
 /** A bridge that was welcomed. */

@@ -16,6 +16,26 @@ function saidTo(requests: readonly { readonly messages: unknown }[]): string {
   return JSON.stringify(requests.at(-1)?.messages);
 }
 
+it('a message hands over the places that it names, as data', async () => {
+  const requests = scriptModel(() => ({ text: 'Ok.' }));
+  const parts = [
+    { type: 'text', text: 'see' },
+    { type: 'data-mention', data: { path: 'a "b".ts', lines: { from: 1, to: 2 } } },
+    { type: 'data-mention', data: { url: 'https://a.test/x' } },
+    { type: 'data-mine', data: {} },
+  ];
+  const body = (given: unknown) => ({
+    id: newId(),
+    messages: [{ id: 'one', role: 'user', parts: given }],
+  });
+  await (await post(body(parts))).text();
+  expect(saidTo(requests)).toContain(
+    JSON.stringify('see @"a \\"b\\".ts":1-2 @https://a.test/x').slice(1, -1),
+  );
+  const wrong = [{ type: 'data-mention', data: { url: 'file:///etc/passwd' } }];
+  expect((await post(body(wrong))).status).toBe(400);
+});
+
 describe('a chat goes on', () => {
   it('in its conversation, which gets only what is new', async () => {
     const requests = scriptModel((_, number) => ({ text: `Answer ${number}.` }));

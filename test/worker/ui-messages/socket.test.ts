@@ -1,6 +1,7 @@
 import { SELF } from 'cloudflare:test';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import type { NewKey } from '../../../shared/api/keys.ts';
+import { RATE_LIMITS } from '../../../worker/account/limits.ts';
 import { forgetKeys } from '../../../worker/apps/known.ts';
 import { FOLLOW_LIMITS } from '../../../worker/follow/limits.ts';
 import { UI_LIMITS } from '../../../worker/ui-messages/limits.ts';
@@ -12,9 +13,10 @@ import { userMessage } from './chatting.ts';
 const API = 'https://drawbridge.test/api/v1';
 
 /** A socket that collects what it gets. */
-async function openSocket(origin?: string) {
+async function openSocket(origin?: string, clientIp?: string) {
   const headers = { upgrade: 'websocket', ...(origin !== undefined && { origin }) };
-  const { webSocket: socket } = await SELF.fetch(`${API}/ui/socket`, { headers });
+  const cf = clientIp === undefined ? {} : fromAddress(clientIp);
+  const { webSocket: socket } = await SELF.fetch(`${API}/ui/socket`, { headers, ...cf });
   if (!socket) throw new Error('there is no socket');
   const frames: Record<string, unknown>[] = [];
   const closed: number[] = [];
@@ -23,7 +25,12 @@ async function openSocket(origin?: string) {
   socket.accept();
   onTestFinished(() => socket.close());
   const send = (frame: object) => socket.send(JSON.stringify(frame));
-  return { send, frames, closed };
+  return { socket, send, frames, closed };
+}
+
+/** As workerd itself says it on a server of one's own. */
+function fromAddress(clientIp: string) {
+  return { cf: { clientIp } as unknown as CfProperties };
 }
 
 function sending(token: string, requestId = 'a') {
@@ -83,6 +90,68 @@ it('a refusal has the words of the HTTP answer, and leaves the socket open', asy
     },
   ]);
   expect(closed).toEqual([]);
+});
+
+/** Large enough that no stranger's is parsed. */
+const LONG = 'x'.repeat(UI_LIMITS.maxStrangerChars);
+
+it.each<[what: string, frame: string | object, isAnswered: boolean]>([
+  ['an abort', { type: 'abort', requestId: 'a' }, false],
+  ['no JSON', 'hello', false],
+  ['no frame', { type: 'sing' }, false],
+  ['no token', { ...sending(''), headers: {} }, true],
+  ['an empty token', { ...sending(''), headers: { authorization: '' } }, true],
+  ['a wrong token', sending('wrong'), true],
+  ['a resume with a wrong token', { ...sending('wrong'), type: 'resume' }, true],
+  ['a large frame without a token', { ...sending(''), headers: {}, body: { LONG } }, false],
+  ['a large frame with a wrong token', { ...sending('wrong'), body: { LONG } }, false],
+  ['a large text', LONG + LONG, false],
+])('a stranger’s first frame ends the connection: %s', async (_, frame, isAnswered) => {
+  const { socket, frames, closed } = await openSocket();
+  socket.send(typeof frame === 'string' ? frame : JSON.stringify(frame));
+  socket.send(JSON.stringify(sending(await tokenFor(), 'b')));
+  await until(() => closed.length > 0);
+  expect(closed).toEqual([1008]);
+  const refusal = { type: 'error', requestId: 'a' };
+  const errorText = expect.stringMatching(/^UNAUTHENTICATED: /);
+  expect(frames).toEqual(isAnswered ? [{ ...refusal, errorText }] : []);
+});
+
+it('many frames at once from a stranger end the connection', async () => {
+  const { send, closed } = await openSocket();
+  for (let number = 0; number < 100; number++) send(sending('wrong', `${number}`));
+  await until(() => closed.length > 0);
+});
+
+it('a first frame may be large, and its chat may have what looks like a token', async () => {
+  scriptModel(() => ({ text: 'Hi.' }));
+  const { send, frames } = await openSocket();
+  const decoy = { authorization: 'Bearer x' };
+  const { requestId, headers, ...frame } = sending(await tokenFor());
+  send({ requestId, decoy, ...frame, body: { LONG }, headers });
+  await until(() => frames.some(({ type }) => type === 'end' || type === 'error'));
+  expect(frames.at(-1)).toMatchObject({ type: 'end' });
+});
+
+it('after a valid token a refusal leaves the socket open, and too many are counted', async () => {
+  const { send, frames, closed } = await openSocket(undefined, '203.0.113.50:1');
+  send({ ...sending(await tokenFor()), messages: [] });
+  await until(() => frames.length > 0);
+  const flood = RATE_LIMITS.refusedPerMinute * 1.5; // The bucket refills meanwhile.
+  for (let number = 0; number < flood; number++) send(sending('x', `r${number}`));
+  await until(() => frames.length > flood);
+  const words = frames.map(({ errorText }) => String(errorText).split(':')[0]);
+  expect(words.at(1)).toBe('UNAUTHENTICATED');
+  expect(words).toContain('RATE_LIMITED');
+  expect(closed).toEqual([]);
+  // They count against the address of the socket, and valid tokens do not.
+  const models = async (clientIp: string, token: string) => {
+    const headers = { authorization: `Bearer ${token}` };
+    return (await SELF.fetch(`${API}/models`, { headers, ...fromAddress(clientIp) })).status;
+  };
+  expect(await models('203.0.113.50:2', 'x')).toBe(429);
+  expect(await models('203.0.113.51:1', 'x')).toBe(401);
+  expect(await models('203.0.113.50:2', await tokenFor())).toBe(200);
 });
 
 it('a token that no header can hold is refused', async () => {

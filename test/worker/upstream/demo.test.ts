@@ -197,6 +197,12 @@ describe('a conversation with the demo model', () => {
     expect(await textOf({ messages: again, tools: ALL_TOOLS })).not.toContain('demo model:');
   });
 
+  it('names no command: it knows neither the shell of the person nor the name there', async () => {
+    const text = await textOf({ messages: [ask('hello')], tools: ALL_TOOLS });
+    expect(text).toContain('needs a real model');
+    expect(text).not.toMatch(/`drawbridge/);
+  });
+
   it.each([
     {
       name: 'the unescaped text of the query tag',

@@ -50,7 +50,7 @@ function describeSchemas(schemas: SchemaBook): Record<string, JsonSchema> {
 const INFO = {
   title: 'Drawbridge',
   /** The same as in package.json. */
-  version: '0.1.0',
+  version: '0.2.0',
   description:
     'A coding-agent chat API: conversations on the edge, tools on the developer’s machine. docs/protocol.md says what schemas cannot.',
   license: { name: 'MIT', identifier: 'MIT' },

@@ -48,11 +48,13 @@ import {
   Right,
   TokenRequest,
 } from '../../../shared/api/keys.ts';
+import { LeftQuery, LeftReport } from '../../../shared/api/left.ts';
 import {
   ApprovalList,
   BridgeDetails,
   BridgeInfo,
   BridgeList,
+  BridgeMove,
   McpServerInfo,
   Me,
   MePatch,
@@ -202,6 +204,8 @@ export const NAMED: Readonly<Record<string, z.ZodType>> = {
   ErrorCode,
   WireError,
   Health,
+  LeftQuery,
+  LeftReport,
   StreamTest,
   OpenApi,
   ChatRequest,
@@ -320,6 +324,7 @@ export const NAMED: Readonly<Record<string, z.ZodType>> = {
   ModelList,
   ToolList,
   BridgeList,
+  BridgeMove,
   BridgeInfo,
   ReportedConfinement,
   ApprovalList,

@@ -45,7 +45,7 @@ function codesOf({
   headers,
   errors = [],
 }: Operation): Set<ErrorCode> {
-  const codes = new Set<ErrorCode>(['INTERNAL', ...errors]);
+  const codes = new Set<ErrorCode>(['INTERNAL', 'DAMAGED', 'STORAGE_FULL', ...errors]);
   const add = (...more: readonly ErrorCode[]) => more.forEach((code) => void codes.add(code));
   if (access === 'metrics') add('UNAUTHENTICATED', 'NOT_FOUND');
   else if (access !== 'open') {

@@ -14,6 +14,7 @@ import type { Env } from '../../env.ts';
 import { tunnelOf } from '../../objects.ts';
 import { type Outcome, unwrap } from '../../outcome.ts';
 import type { BridgeLook, MachineSeen, TunnelPort } from '../../ports/tunnel.ts';
+import { inTime } from '../../reach.ts';
 import type { RowMeter } from '../../storage/row-meter.ts';
 import type { Machine, RunRequest } from '../store/rows.ts';
 import type { BridgeCall } from './calls.ts';
@@ -26,7 +27,7 @@ export interface HandsOf {
   readonly isPrivate: boolean;
 }
 
-/** Every call is idempotent and may throw when the tunnel's object resets. */
+/** Every call is idempotent. It throws when the tunnel's object resets, or hangs. */
 export class TunnelHands {
   readonly #env: Pick<Env, 'TUNNELS'>;
   readonly #meter: RowMeter;
@@ -46,7 +47,7 @@ export class TunnelHands {
   ): Promise<Machine | null> {
     const { account } = this.#of;
     const message = request ? messageLookOf(this.#of, request) : undefined;
-    const look: BridgeLook | null | undefined = await this.#tunnel()?.look(account, message);
+    const look = await this.#ask<BridgeLook | null>((tunnel) => tunnel.look(account, message));
     this.#meter.count(look?.rows ?? 0);
     if (!look) return null;
     const isTooLarge = request && look.findings && !fitsRow(look.findings, request);
@@ -55,7 +56,8 @@ export class TunnelHands {
     const machine = machineOf(known, findings, request);
     if (digest === undefined) return machine;
     const offers: OfferSet | null =
-      held(digest) ?? (await this.#tunnel()?.offers(account, digest)) ?? null;
+      held(digest) ??
+      (await this.#ask<OfferSet | null>((tunnel) => tunnel.offers(account, digest)));
     return offers ? { ...machine, offers } : machine;
   }
 
@@ -64,10 +66,9 @@ export class TunnelHands {
     const { account, conversationId } = this.#of;
     const message = steerLookOf(conversationId, content, run);
     if (!message) return [];
-    // A rejection means that the tunnel's object was reset.
-    const look = await this.#tunnel()
-      ?.look(account, message)
-      .catch(() => null);
+    // A rejection means that the tunnel's object was reset, or hangs.
+    const ask = this.#ask<BridgeLook | null>((tunnel) => tunnel.look(account, message));
+    const look = await ask.catch(() => null);
     this.#meter.count(look?.rows ?? 0);
     const isWhole = look && (!look.findings || fitsRow(look.findings, content));
     const findings = isWhole ? look.findings : missedFindings(message);
@@ -79,27 +80,29 @@ export class TunnelHands {
     const { account, conversationId, isPrivate } = this.#of;
     const mark = isPrivate && { isPrivate: true as const };
     const known = calls.map((call) => ({ ...call, conversationId, ...mark }));
-    this.#meter.count((await this.#tunnel()?.dispatch(account, known, isPatient)) ?? 0);
+    const dispatch = (tunnel: TunnelStub) => tunnel.dispatch(account, known, isPatient);
+    this.#meter.count((await this.#ask<number>(dispatch)) ?? 0);
   }
 
   async cancel(callIds: readonly string[]): Promise<void> {
-    await this.#tunnel()?.cancel(this.#of.account, callIds);
+    await this.#ask<void>((tunnel) => tunnel.cancel(this.#of.account, callIds));
   }
 
   /** Passes a person's answer on; the tunnel keeps it for a bridge that is away. */
   async answer(answer: ApprovalAnswer): Promise<void> {
-    const outcome: Outcome<number> | undefined = await this.#tunnel()?.answer(
-      this.#of.account,
-      answer,
-    );
+    const pass = (tunnel: TunnelStub) => tunnel.answer(this.#of.account, answer);
+    const outcome = await this.#ask<Outcome<number>>(pass);
     if (outcome) this.#meter.count(unwrap(outcome));
   }
 
-  #tunnel(): DurableObjectStub<TunnelPort> | null {
+  /** Null without a bridge. */
+  async #ask<Answer>(ask: (tunnel: TunnelStub) => Promise<Answer>): Promise<Answer | null> {
     const { bridgeId } = this.#of;
-    return bridgeId === null ? null : tunnelOf(this.#env, bridgeId);
+    return bridgeId === null ? null : await inTime(ask(tunnelOf(this.#env, bridgeId)));
   }
 }
+
+type TunnelStub = DurableObjectStub<TunnelPort>;
 
 /** In a worktree, the layout and the status of the workspace would mislead. What is missing is not sent. */
 function machineOf(

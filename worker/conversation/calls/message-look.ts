@@ -1,8 +1,13 @@
 /** What a look at the workspace is asked about the message of a run. */
 
-import { type MessageContent, type RequestContext, textOf } from '../../../shared/api/requests.ts';
+import {
+  type MessageContent,
+  mentionsIn,
+  type RequestContext,
+  textOf,
+} from '../../../shared/api/requests.ts';
 import { FINDING_LIMITS, REQUEST_LIMITS } from '../../../shared/limits.ts';
-import { findCalled, findMentions, type Mention } from '../../../shared/text/mentions.ts';
+import type { Mention } from '../../../shared/text/mentions.ts';
 import type { MessageLook } from '../../../shared/wire/findings.ts';
 import type { RunRequest } from '../store/rows.ts';
 
@@ -10,13 +15,6 @@ import type { RunRequest } from '../store/rows.ts';
 export function mentionsOf({ type, messages }: RunRequest): Mention[] {
   const isOfPerson = type !== 'guest' && type !== 'subagent';
   return isOfPerson ? mentionsIn(messages.at(-1)?.content ?? '') : [];
-}
-
-/** Those of the text; images name nothing. */
-export function mentionsIn(content: MessageContent): Mention[] {
-  const text = textOf(content);
-  const called = findCalled(text);
-  return [...(called ? [called] : []), ...findMentions(text)];
 }
 
 function namedIn(all: readonly Mention[]): Pick<MessageLook, 'mentions' | 'called'> {

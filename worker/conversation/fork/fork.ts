@@ -2,8 +2,10 @@
 import { DrawbridgeError } from '../../../shared/errors.ts';
 import { CONVERSATION_LIMITS } from '../../../shared/limits.ts';
 import type { Env } from '../../env.ts';
-import { conversationOf, tunnelOf } from '../../objects.ts';
+import { accountOf, conversationOf, tunnelOf } from '../../objects.ts';
 import { unwrap } from '../../outcome.ts';
+import { refused } from '../../people/refused.ts';
+import type { Refused } from '../../ports/account.ts';
 import type {
   Caller,
   ForkPage,
@@ -12,6 +14,9 @@ import type {
   PageStart,
   TableName,
 } from '../../ports/conversation.ts';
+import { reach } from '../../reach.ts';
+import { hasSchema } from '../../storage/migrations.ts';
+import { Pace } from '../../storage/pace.ts';
 import { insertRow, type StoredRow } from '../../storage/statements.ts';
 import type { RunLog } from '../log/run-log.ts';
 import type { ConversationRow } from '../store/rows.ts';
@@ -27,6 +32,18 @@ import { type Extent, FIRST_PAGE } from './pages.ts';
  */
 export async function forkConversation(env: Env, to: Caller, source: ForkSource): Promise<void> {
   unwrap(await conversationOf(env, to).fork(to, source));
+}
+
+/**
+ * Tells the account of a conversation before anything of it is stored, so that the account's deletion finds what a crash
+ * leaves. @throws {DrawbridgeError} for an account that takes nothing, and UNAVAILABLE.
+ */
+export async function noteMaking(
+  env: Pick<Env, 'ACCOUNTS'>,
+  { account, conversationId }: Pick<Caller, 'account' | 'conversationId'>,
+): Promise<void> {
+  const why = await reach<Refused | null>(() => accountOf(env, account).making(conversationId));
+  if (why) throw refused(why);
 }
 
 /** The part that a copy takes. Rows of ended runs never change, but for what {@link readSteer} leaves out. */
@@ -82,10 +99,15 @@ export async function takePages(
   to: Caller,
   from: string,
   pages: AsyncIterable<ForkPage>,
+  env: Pick<Env, 'ACCOUNTS'>,
 ): Promise<ConversationRow> {
   let first: ForkPage | undefined;
+  const pace = new Pace();
   for await (const page of pages) {
-    if (!first) await clearFor(storage, store);
+    if (!first) {
+      await noteMaking(env, to);
+      await clearFor(storage, store);
+    }
     first ??= page;
     const { title, ordinal } = first;
     const copy = { conversationId: to.conversationId, title, ordinal };
@@ -100,6 +122,7 @@ export async function takePages(
         store.appendTape(copied.position, copied.events);
       }
     }
+    await pace.rest();
   }
   if (!first) throw new Error('a conversation has at least one page');
   return {
@@ -115,9 +138,9 @@ export async function takePages(
   };
 }
 
-/** Deletes what an earlier instance copied without finishing. */
+/** Deletes what an earlier instance copied without finishing. A new object has nothing, and deleting takes long. */
 async function clearFor(storage: DurableObjectStorage, store: ConversationStore): Promise<void> {
-  await storage.deleteAll();
+  if (hasSchema(storage.sql)) await storage.deleteAll();
   store.prepare();
   await storage.setAlarm(Date.now() + CONVERSATION_LIMITS.maxCopyMs);
 }

@@ -64,7 +64,7 @@ export function exchangesFrom(
   source: ExchangeSources,
   { ordinal: from, until }: From,
 ): { exchanges: Exchange[]; next: number | null } {
-  const { maxShownBytes } = CONVERSATION_LIMITS;
+  const { maxChapterBytes } = CONVERSATION_LIMITS;
   const end = until ?? source.tape.head;
   const exchanges: Exchange[] = [];
   let bytes = 0;
@@ -72,7 +72,7 @@ export function exchangesFrom(
     const exchange = readExchange(source, ordinal);
     if (exchange.first >= end) break;
     bytes += bytesOf(source, exchange);
-    if (exchanges.length > 0 && bytes > maxShownBytes) return { exchanges, next: ordinal };
+    if (exchanges.length > 0 && bytes > maxChapterBytes) return { exchanges, next: ordinal };
     exchanges.push(exchange);
   }
   return { exchanges, next: null };

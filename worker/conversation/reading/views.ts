@@ -39,15 +39,21 @@ export class Views {
     return this.#viewOf(newestExchanges(this.#source, wanted), this.#source.tape.head);
   }
 
-  /** The whole conversation as {@link newest} views, the newest view first. Each view is read on demand. */
-  *back(): Generator<ConversationView> {
-    const limit = CONVERSATION_LIMITS.shownExchanges;
+  /**
+   * The exchanges after `after` as {@link newest} views, the newest view first. Each is read on demand, and may hold
+   * twice as many as the one before: the first exchange alone can be large, and all that is wanted.
+   */
+  *back(after = 0): Generator<ConversationView> {
     let before: number | null = null;
+    let size = 1;
     do {
+      const wanted = (before ?? this.#source.log.newest + 1) - 1 - after;
+      const limit = Math.min(CONVERSATION_LIMITS.shownExchanges, wanted, size);
       const view: ConversationView = this.newest({ before, limit });
       yield view;
+      size *= 2;
       before = view.earlier === null ? null : parseResponseId(view.earlier).ordinal;
-    } while (before !== null);
+    } while (before !== null && before > after + 1);
   }
 
   /** The exchanges from `ordinal` on, limited to what is shown at once. */

@@ -1,6 +1,7 @@
 /** The failures that end a run or a call early, with their texts for the person or the model. Pure. */
 import { DrawbridgeError } from '../../../shared/errors.ts';
 import { failure } from '../../../shared/wire/tunnel.ts';
+import { storageFault } from '../../reach.ts';
 import { CONTEXT_LENGTH_EXCEEDED, isContextOverflow } from '../../upstream/context-overflow.ts';
 import type { UpstreamReply } from '../../upstream/reader.ts';
 import { type ErrorReport, UNREADABLE } from '../tape/error-document.ts';
@@ -69,8 +70,9 @@ const NO_ROOM = "The conversation leaves no room for an answer in the model's wi
 
 /** The report of an exception. Only an expected exception (a DrawbridgeError) shows its own message. */
 export function reportOf(thrown: unknown): ErrorReport {
-  if (!(thrown instanceof DrawbridgeError)) return INTERNAL;
-  const { code, message } = thrown;
+  const expected = storageFault(thrown) ?? thrown;
+  if (!(expected instanceof DrawbridgeError)) return INTERNAL;
+  const { code, message } = expected;
   return { code, source: 'drawbridge', message };
 }
 

@@ -2,6 +2,7 @@
 import * as z from 'zod';
 import { parsePruned } from '../../../shared/text/json.ts';
 import { JSON_LIMITS } from '../../../shared/text/limits.ts';
+import { PathMention, UrlMention } from '../../../shared/text/mentions.ts';
 import { RunBudget } from '../../../shared/wire/budget.ts';
 import { ModeDefinition } from '../../../shared/wire/definitions.ts';
 import { Metadata, Usage } from '../../../shared/wire/documents.ts';
@@ -94,13 +95,15 @@ function parse(json: unknown): unknown {
 /** The last moment that a Date can hold (ECMA-262, section 21.4.1.1). */
 const MAX_DATE_MS = 8.64e15;
 
-/** Text or parts. Images are checked when the message arrives. */
+/** Text or parts. Images and places are checked when the message arrives. */
 const Content = z.union([
   z.string(),
   z.array(
     z.discriminatedUnion('type', [
       z.object({ type: z.literal('text'), text: z.string() }),
       z.object({ type: z.literal('image_url'), image_url: z.object({ url: z.string() }) }),
+      PathMention.omit({ isCertain: true }),
+      UrlMention,
     ]),
   ),
 ]);

@@ -9,7 +9,7 @@ import type { Env } from '../../env.ts';
 import { conversationOf } from '../../objects.ts';
 import { type Outcome, unwrap } from '../../outcome.ts';
 import type { Caller, TaskReport } from '../../ports/conversation.ts';
-import { reach } from '../../reach.ts';
+import { inTime, reach } from '../../reach.ts';
 import type { RowMeter } from '../../storage/row-meter.ts';
 import type { CallDesk } from '../calls/call-desk.ts';
 import { subagentOf } from '../log/errand.ts';
@@ -180,7 +180,8 @@ export class Children {
     const create = { bridgeId, title, ephemeral, deleteAfterHours, parent };
     const posted = { request, device: undefined, delivery: 'queue' as const, ownFields: [] };
     const caller = this.#callerOf(call.callId);
-    unwrap(await conversationOf(env, caller).submit(caller, { ...posted, create }));
+    const starting = conversationOf(env, caller).submit(caller, { ...posted, create });
+    unwrap(await inTime<Outcome<unknown>>(starting));
     // A cancel may have reached the subagent's object before the start.
     if (!log.findPending(call.callId)) return this.recall([call]);
     if (this.#stateOf(call)) return; // Its first report was quicker than this answer.
@@ -195,18 +196,18 @@ export class Children {
   async #look(call: Call): Promise<void> {
     const { env, calls, now } = this.#deps;
     const caller = this.#callerOf(call.callId);
-    const outcome = await conversationOf(env, caller).remindTask(caller);
+    const outcome = await inTime<Outcome<void>>(conversationOf(env, caller).remindTask(caller));
     if (!outcome.ok) return calls.settle(call.callId, LOST);
     const position = this.#heard.get(call.callId)?.position ?? 0;
     this.#heard.set(call.callId, { position, nextMs: now() + TASK_LIMITS.lookMs });
   }
 
-  /** A refusal ends the call. Anything else is a reset of the subagent's object, and tried again for a while. */
+  /** A refusal ends the call. Anything else is a reset of the subagent's object, or its silence, and tried again for a while. */
   #failed(call: Call, error: unknown): void {
     const { calls, now, log, watch } = this.#deps;
     const { callId } = call;
     const { position = 0, failures = 0 } = this.#heard.get(callId) ?? {};
-    const isRefused = error instanceof DrawbridgeError;
+    const isRefused = error instanceof DrawbridgeError && error.code !== 'UNAVAILABLE';
     if (isRefused || failures >= TASK_LIMITS.maxRetries) {
       if (!isRefused) watch.log('subagent_unreachable', log.current, { call: callId, error });
       calls.settle(callId, isRefused ? refusalOf(error) : UNREACHABLE);
@@ -224,10 +225,10 @@ export class Children {
   async #end(callId: string): Promise<void> {
     const caller = this.#callerOf(callId);
     try {
-      await conversationOf(this.#deps.env, caller).cancel(caller, 1);
+      await inTime<unknown>(conversationOf(this.#deps.env, caller).cancel(caller, 1));
       this.#toEnd.delete(callId); // NOT_FOUND, too: the subagent was never started.
     } catch {
-      // Its object was reset during the call: the alarm tries again.
+      // Its object was reset during the call, or hangs: the alarm tries again.
     }
   }
 

@@ -4,6 +4,7 @@ import { askKeyOf } from '../../../shared/wire/fold.ts';
 import type { Env } from '../../env.ts';
 import { conversationOf } from '../../objects.ts';
 import type { TaskReport } from '../../ports/conversation.ts';
+import { inTime } from '../../reach.ts';
 import { subagentOf } from '../log/errand.ts';
 import type { RunLog } from '../log/run-log.ts';
 import type { TapeReader } from '../reading/reader.ts';
@@ -92,7 +93,8 @@ export class ParentLink {
     this.#isNotifying = true;
     const news = this.#news();
     try {
-      const answer = await conversationOf(env, parent).taskReport(parent.callId, this.#report());
+      const asking = conversationOf(env, parent).taskReport(parent.callId, this.#report());
+      const answer = await inTime<'wanted' | 'over' | 'gone'>(asking);
       this.#heard = { news, atMs: now() };
       this.#isNotifying = false;
       if (answer === 'gone' || (answer === 'over' && this.#run.last === null)) {

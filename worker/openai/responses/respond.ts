@@ -5,6 +5,7 @@ import { parseResponseId, ResponseId } from '../../../shared/ids.ts';
 import { renderWords } from '../../../shared/shown/markdown.ts';
 import { SECOND } from '../../../shared/units.ts';
 import { type AppContext, personOf } from '../../account/caller.ts';
+import { turnOf } from '../../account/heavy-work.ts';
 import { forkKeeping } from '../../desk/fork.ts';
 import { conversationOf } from '../../objects.ts';
 import { reach } from '../../reach.ts';
@@ -62,6 +63,7 @@ async function conversationAfter(c: Context<AppContext>, previous: string): Prom
     (await reach(() => conversationOf(c.env, caller).find(caller, each))).ok;
   if (!(await has(ordinal))) throw unknownResponse();
   if (!(await has(ordinal + 1))) return conversationId;
+  using _ = await turnOf(account);
   return await forkKeeping(c.env, { account, trace, from: conversationId, ordinal });
 }
 

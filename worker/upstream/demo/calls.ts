@@ -92,7 +92,8 @@ function reportCommand(command: string, text: string): string {
   const ended = ending.replace(/^Exit code: (-?\d+)$/, ' ended with exit code $1.');
   const output = /\nOutput:\n([\s\S]*)$/.exec(text)?.[1]?.trimEnd();
   const printed = output ? `It printed:\n\n${quote(output)}` : 'It printed nothing.';
-  return `${code(command)}${ended === ending ? `: ${ending}` : ended} ${printed}`;
+  const needs = /\n(It changes \.git, which needs .*?):/.exec(text)?.[1] ?? '';
+  return `${code(command)}${ended === ending ? `: ${ending}` : ended} ${printed}${needs && `\n\n${needs}.`}`;
 }
 
 function quote(text: string): string {

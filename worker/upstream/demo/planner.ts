@@ -29,8 +29,8 @@ const HELP = `I understand plain requests about the files of this workspace, suc
 
 ${INTENTS.map(({ example }) => `- ${example}`).join('\n')}
 
-Join several with "then". Anything more needs a real model: \`drawbridge config model\` chooses one, and
-\`drawbridge stop\` and a new start use it. A hosted server takes \`OPENAI_BASE_URL\` and \`OPENAI_API_KEY\`.`;
+Join several with "then". Anything more needs a real model: the terminal that started this server names the command
+that chooses one, and the next start uses it. A hosted server takes \`OPENAI_BASE_URL\` and \`OPENAI_API_KEY\`.`;
 
 /** Decides from the conversation alone, so a repeated request gets the same answer. `tools` are those on offer. */
 export function nextMove(talk: Talk, tools: Tools): Move {

@@ -1,7 +1,12 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
+import { identityOf } from '../../../../bridge/ide/link/confirmed.ts';
+import { Distrust } from '../../../../bridge/ide/link/distrust.ts';
 import { connectFirst } from '../../../../bridge/ide/link/finding.ts';
 import { LINK_LIMITS } from '../../../../bridge/ide/link/limits.ts';
 import type { ScriptedCompanion, Step } from '../../../far-ends/scripted-companion.ts';
+import { temporaryFolder } from '../../../local/temporary-folder.ts';
 import { type Linked, linkTo as link, logLines, start, until } from './linked.ts';
 
 let log: string[];
@@ -54,7 +59,7 @@ describe('a connection', () => {
     const linked = link([companion.candidate]);
     await until(() => companion.streams() === 1 && log.length > 0);
     expect(linked.link.view).toBeUndefined();
-    expect(linked.link.isTrusted).toBeUndefined();
+    expect(linked.distrust.isKept).toBe(false);
     await companion.notify('ide/contextUpdate', { workspaceState: { openFiles: [] } });
     await until(() => linked.link.view);
     expect(names(linked)).toEqual([]);
@@ -66,7 +71,7 @@ describe('a connection', () => {
     await until(() => log.length > 0);
     expect(log).toEqual([
       `Connected to the editor Zed (port ${candidate.port}). Your answers there count after: ` +
-        `drawbridge ide confirm --port ${candidate.port}`,
+        `\`drawbridge ide confirm --port ${candidate.port}\``,
     ]);
   });
 
@@ -108,31 +113,63 @@ describe('a connection', () => {
     const openFiles = [{ path: '/w/b.ts', timestamp: 1, isActive: null, selectedText: null }];
     await companion.notify('ide/contextUpdate', { workspaceState: { openFiles, isTrusted: null } });
     await until(() => names(linked)?.[0] === '/w/b.ts');
-    expect(linked.link.isTrusted).toBeUndefined();
+    expect(linked.distrust.isKept).toBe(false);
   });
 });
 
-describe('trust', () => {
-  test('is lost by the editor’s word, and outlives the editor’s end', async () => {
-    const companion = await start({ firstContext: { workspaceState: { isTrusted: false } } });
-    const linked = link([companion.candidate]);
-    await until(() => linked.link.isTrusted === false);
+describe('an editor’s word that the person does not trust the workspace', () => {
+  const saying = (isTrusted: boolean) => ({ workspaceState: { isTrusted } });
+
+  test('outlives the editor and the bridge, and a damage of its file', async () => {
+    const stateDir = temporaryFolder();
+    const companion = await start({ firstContext: saying(false) });
+    const linked = link([companion.candidate], {
+      isConfirmed: false,
+      distrust: new Distrust(stateDir),
+    });
+    await until(() => linked.distrust.isKept);
     await companion.notify('ide/contextUpdate', contextOf('/w/a.ts'));
     await until(() => linked.link.view);
-    expect(linked.link.isTrusted).toBe(false);
     linked.candidates = [];
     await companion.close();
     await until(() => log.some((line) => line.startsWith('Lost the editor')));
     expect(linked.link.view).toBeUndefined();
-    expect(linked.link.isTrusted).toBe(false);
+    await linked.link.end();
+    expect(new Distrust(stateDir).isKept).toBe(true);
+    writeFileSync(join(stateDir, 'editor-distrust.json'), '');
+    expect(new Distrust(stateDir).isKept).toBe(true);
   });
 
-  test('comes back by the editor’s word', async () => {
-    const companion = await start({ firstContext: { workspaceState: { isTrusted: false } } });
-    const linked = link([companion.candidate]);
-    await until(() => linked.link.isTrusted === false);
-    await companion.notify('ide/contextUpdate', { workspaceState: { isTrusted: true } });
-    await until(() => linked.link.isTrusted === true);
+  test('is taken back by a confirmed editor, and by no other', async () => {
+    const companion = await start({ firstContext: saying(false) });
+    const linked = link([companion.candidate], { isConfirmed: false });
+    await until(() => linked.distrust.isKept);
+    await companion.notify('ide/contextUpdate', saying(true));
+    await companion.notify('ide/contextUpdate', contextOf('/w/a.ts'));
+    await until(() => linked.link.view);
+    expect(linked.distrust.isKept).toBe(true);
+    linked.confirmed.add(identityOf(companion.candidate) ?? '');
+    await companion.notify('ide/contextUpdate', contextOf('/w/b.ts'));
+    await until(() => !linked.distrust.isKept);
+  });
+
+  test('is taken back by the person’s command, until it is said again', async () => {
+    const stateDir = temporaryFolder();
+    const companion = await start({ firstContext: saying(false) });
+    const linked = link([companion.candidate], { distrust: new Distrust(stateDir) });
+    await until(() => linked.distrust.isKept);
+    new Distrust(stateDir).lift();
+    expect(linked.distrust.isKept).toBe(false);
+    await companion.notify('ide/contextUpdate', saying(false));
+    await until(() => linked.distrust.isKept);
+  });
+
+  test('counts where the disk does not take it', () => {
+    const distrust = new Distrust(join(temporaryFolder(), 'missing'));
+    distrust.keep();
+    expect(distrust.isKept).toBe(true);
+    distrust.lift();
+    expect(distrust.isKept).toBe(false);
   });
 });
 
@@ -181,7 +218,7 @@ describe('a companion that cannot be used makes room for the next', () => {
     await until(() => log.some((line) => line.includes(`port ${good.candidate.port}`)));
     expect(bad.streams()).toBe(0);
     expect(linked.link.view).toBeUndefined();
-    expect(linked.link.isTrusted).toBeUndefined();
+    expect(linked.distrust.isKept).toBe(false);
   });
 
   test('if the token is wrong', async () => {
@@ -217,7 +254,7 @@ describe('a lost connection', () => {
   ])('is made anew when its stream was %s', async (_, lose) => {
     const { companion, linked } = await linkedTo();
     lose(companion);
-    await until(() => companion.sessions() === 2 && linked.link.view);
+    await until(() => companion.sessions() >= 2 && linked.link.view);
   });
 
   test('is noticed in silence', async () => {
@@ -234,7 +271,7 @@ describe('a lost connection', () => {
       workspaceState: {},
       more: 'x'.repeat(1_000_000),
     });
-    await until(() => companion.sessions() === 2);
+    await until(() => companion.sessions() >= 2);
   });
 });
 

@@ -4,6 +4,7 @@ import { onTestFinished, vi } from 'vitest';
 import type { OpenQuestion } from '../../../../bridge/admission/asking.ts';
 import type { Candidate } from '../../../../bridge/ide/discovery/candidate.ts';
 import { identityOf } from '../../../../bridge/ide/link/confirmed.ts';
+import { Distrust } from '../../../../bridge/ide/link/distrust.ts';
 import { LINK_LIMITS, type LinkLimits } from '../../../../bridge/ide/link/limits.ts';
 import { EditorLink, type EditorView } from '../../../../bridge/ide/link/link.ts';
 import { newBridgeId, newCallId, newConversationId } from '../../../../shared/ids.ts';
@@ -12,6 +13,7 @@ import {
   type ScriptedCompanion,
   startCompanion,
 } from '../../../far-ends/scripted-companion.ts';
+import { temporaryFolder } from '../../../local/temporary-folder.ts';
 
 export async function start(script?: CompanionScript): Promise<ScriptedCompanion> {
   const companion = await startCompanion(script);
@@ -28,6 +30,7 @@ export function logLines(): string[] {
 
 export interface Linked {
   readonly link: EditorLink;
+  readonly distrust: Distrust;
   /** What a search for companions finds, the best first. */
   candidates: Candidate[];
   /** What the owner has confirmed. */
@@ -35,6 +38,7 @@ export interface Linked {
 }
 
 interface Linking {
+  readonly distrust?: Distrust;
   readonly isConfirmed?: boolean;
   readonly onView?: (view: EditorView | undefined) => void;
 }
@@ -42,20 +46,26 @@ interface Linking {
 /** Every companion of the list is confirmed, unless `isConfirmed` is false. */
 export function linkTo(
   candidates: Candidate[],
-  { isConfirmed = true, onView, ...limits }: Partial<LinkLimits> & Linking = {},
+  {
+    isConfirmed = true,
+    onView,
+    distrust = new Distrust(temporaryFolder()),
+    ...limits
+  }: Partial<LinkLimits> & Linking = {},
 ): Linked {
-  const linked: Omit<Linked, 'link'> = {
+  const linked: Omit<Linked, 'link' | 'distrust'> = {
     candidates,
     confirmed: new Set(isConfirmed ? candidates.flatMap((each) => identityOf(each) ?? []) : []),
   };
   const link = new EditorLink({
     search: async () => ({ ranked: linked.candidates, hosts: ['127.0.0.1'] }),
     isConfirmed: async (candidate) => linked.confirmed.has(identityOf(candidate) ?? 'none'),
+    distrust,
     ...(onView && { onView }),
     limits: { ...LINK_LIMITS, retryMs: 20, maxRetryMs: 50, lingerMs: 100, ...limits },
   });
   onTestFinished(() => link.end());
-  return Object.assign(linked, { link });
+  return Object.assign(linked, { link, distrust });
 }
 
 /** A question about an edit of `path`. */

@@ -33,7 +33,11 @@ it('a server that demands a login is down until there is one, and says what to d
   await vi.waitFor(
     () =>
       expect(reports()).toMatchObject([
-        { state: 'down', why: 'login', reason: 'it demands a login: run drawbridge mcp login far' },
+        {
+          state: 'down',
+          why: 'login',
+          reason: 'it demands a login: run `drawbridge mcp login far`',
+        },
       ]),
     10_000,
   );

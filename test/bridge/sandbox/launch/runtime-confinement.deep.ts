@@ -201,7 +201,8 @@ describe.skipIf(NO_RUNTIME)(`a command in sandbox-runtime ${NO_RUNTIME ?? ''}`, 
       reportsShell: true,
     });
     expect(output.split('\n')).not.toContain('4');
-    expect(shell).toEqual({ folder: path('workspace/sub'), variables: new Map([['A', 'b']]) });
+    const variables = new Map([['A', 'b']]);
+    expect(shell).toEqual({ folder: path('workspace/sub'), variables, unreadable: [] });
   });
 
   test('starts in its folder', async () => {

@@ -1,17 +1,17 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
+import { freshModules } from '../../../fresh-modules.ts';
 import { freshWorkspace, NO_BUBBLEWRAP } from '../sandboxed-workspace.ts';
 
 const group = vi.hoisted(() => ({ left: 0 }));
 vi.mock('../../../../bridge/sandbox/launch/memory-group.ts', () => ({
   shareMemoryGroup: async () => ({ bytes: 2 ** 30, [Symbol.dispose]: () => void group.left++ }),
 }));
+freshModules();
+const { probeConfinement } = await import('../../../../bridge/sandbox/proof/confine.ts');
 
 test.skipIf(NO_BUBBLEWRAP)(
   'a bridge that does not confine leaves the memory group of its neighbours once',
   async () => {
-    // Another file of this worker may have loaded the real group.
-    vi.resetModules();
-    const { probeConfinement } = await import('../../../../bridge/sandbox/proof/confine.ts');
     const { surroundings } = await freshWorkspace();
     using first = await probeConfinement(surroundings);
     const second = await probeConfinement(surroundings);
@@ -23,7 +23,6 @@ test.skipIf(NO_BUBBLEWRAP)(
 test.skipIf(NO_BUBBLEWRAP)(
   'on macOS a sandbox that fails its self-test confines nothing',
   async () => {
-    const { probeConfinement } = await import('../../../../bridge/sandbox/proof/confine.ts');
     const { surroundings } = await freshWorkspace();
     const platform = vi.spyOn(process, 'platform', 'get').mockReturnValue('darwin');
     onTestFinished(() => platform.mockRestore());

@@ -76,15 +76,15 @@ test('a folder too deep to be mounted on is closed as a whole', async () => {
 });
 
 test('a later look finds what came, went and moved', async () => {
-  const root = await folderWith('a/.env', 'b/c/.git/HEAD', 'old/.npmrc');
+  const root = await folderWith('a/.env', 'b/c/.git/HEAD', 'old/.bazelrc');
   const scan = new WorkspaceScan(fromText(root));
   await closedIn(root, scan);
   await rename(join(root, 'b/c'), join(root, 'a/c'));
   await rename(join(root, 'old'), join(root, 'a/new'));
-  await writeFile(join(root, 'a/c/.envrc'), '');
+  await writeFile(join(root, 'a/c/.tool-versions'), '');
   expect(await closedIn(root, scan)).toEqual([
-    'protected file a/c/.envrc',
-    'protected file a/new/.npmrc',
+    'protected file a/c/.tool-versions',
+    'protected file a/new/.bazelrc',
     'protected folder a/c/.git',
     'secret file a/.env',
   ]);

@@ -40,6 +40,7 @@ describe('connect at a terminal', () => {
       ...folders(place),
       machineDir: place.stateDir,
       machineId: expect.stringMatching(/^device_/),
+      machineKey: expect.objectContaining({ privateKey: {} }),
       asksAtTerminal: true,
       preset: 'workspace',
       codeInPrompt: ['agent', 'plan', 'ask'],

@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { isConfirmed } from '../../../../bridge/ide/link/confirmed.ts';
+import { Distrust } from '../../../../bridge/ide/link/distrust.ts';
 import { takeLock } from '../../../../machine/lock.ts';
 import { closedPort } from '../../../bridge/ide/discovery/announcing.ts';
 import { startCompanion } from '../../../bridge/ide/probed-companion.ts';
@@ -241,4 +242,27 @@ test('ide confirm takes no yes from a program, no editor without a token, and no
   const refused = await run('--port', `${open}`);
   expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('has no token') });
   expect(existsSync(join(stateDir, 'editors.json'))).toBe(false);
+});
+
+test.runIf(HAS_TERMINALS)('ide trust takes back what an editor said, after a yes', async () => {
+  const { env, workspaceDir, stateDir } = newOwner();
+  mkdirSync(stateDir, { recursive: true });
+  const words = ['ide', 'trust', '--workspace', workspaceDir, '--state', stateDir];
+  const run = () => openPseudoTerminal([process.execPath, DRAWBRIDGE, ...words], { env });
+  await run().shows('No editor has said that you do not trust this folder.');
+  const distrust = new Distrust(stateDir);
+  distrust.keep();
+  const unasked = await runDrawbridge(words, { env, input: 'y\n' });
+  expect(unasked).toMatchObject({ code: 2, stderr: expect.stringContaining('no terminal') });
+  for (const [answer, code] of [
+    ['n', 1],
+    ['y', 0],
+  ] as const) {
+    expect(distrust.isKept).toBe(true);
+    const terminal = run();
+    await terminal.shows('Do you trust the files of this folder? y or n: ');
+    terminal.type(`${answer}\n`);
+    expect(await terminal.finished).toMatchObject({ code });
+  }
+  expect(distrust.isKept).toBe(false);
 });

@@ -123,6 +123,12 @@ it('lists and stops what runs in the background of a bridge', async () => {
   expect(offline.status).toBe(503);
 });
 
+it('lets a bridge move', async () => {
+  const { bridgeId: id } = await connectBridge({ account: ACCOUNT });
+  const { publicKey: key } = await newSessionKey();
+  expect((await api.call('allowMove', { params: { id }, body: { key } })).status).toBe(204);
+});
+
 it('enrols a device at a bridge', async () => {
   const bridge = await openBridge({ account: ACCOUNT });
   await bridge.greet();
@@ -393,6 +399,8 @@ it('the keys of apps', async () => {
   await api.call('createToken', { token: secret, body: { user: '42' } });
   await api.call('deleteKey', { token, params: { id } });
   await api.call('listServerRecords', { token });
+  await api.call('wakeRuns', { token });
+  await api.call('giveUpLeft', { token, body: { bridges: ['0'.repeat(64)] } });
 });
 
 it('the sessions of people', async () => {

@@ -7,9 +7,11 @@ import { ErrorCode } from '../../../../shared/errors.ts';
 import { StreamEvent } from '../../../../shared/wire/events.ts';
 import { describeApi } from '../../../../worker/api/openapi/document.ts';
 import { ENDPOINTS } from '../../../../worker/api/openapi/endpoints.ts';
+import { freshModules } from '../../../fresh-modules.ts';
 
 /** The linter needs Node, where this module of workerd's is not; no handler is called here. */
 vi.mock('cloudflare:workers', () => ({ waitUntil: undefined }));
+freshModules();
 
 /** Where the recommended rules do not fit, and why. */
 const KNOWN = [

@@ -1,6 +1,6 @@
 /** What a message has besides its words: the machine, the editor and the rules. Pure. */
 
-import { textOf } from '../../../../shared/api/requests.ts';
+import { placesIn, textOf } from '../../../../shared/api/requests.ts';
 import type { Toolbox } from '../../../../shared/tools/toolbox.ts';
 import type { Attachment } from '../../../../shared/wire/findings.ts';
 import type { RuleSet } from '../../../../shared/wire/rules.ts';
@@ -115,7 +115,8 @@ function aroundPiece(
   const isAsked = utterances.some(({ as }) => as === 'asked');
   const said = saidIn(piece);
   const files = isAsked ? filesOfRequest(run) : known.touched;
-  const touched = [...files, ...inWorkspace(mentionsIn(said), run)];
+  const named = [...mentionsIn(said), ...pathsIn(piece)];
+  const touched = [...files, ...inWorkspace(named, run)];
   const set = rulesOf(run, room);
   const rules = renderRules(set, { touched, said }, known.rules);
   const list = renderSkillList(run.machine?.context.skills, known.skills.listed);
@@ -190,6 +191,14 @@ function saidIn({ utterances }: Piece): string {
     .filter(({ as }) => as !== 'plain')
     .map(({ message }) => textOf(message.content))
     .join('\n');
+}
+
+/** The paths that these messages hand over. */
+function pathsIn({ utterances }: Piece): string[] {
+  const places = utterances.flatMap(({ as, message }) =>
+    as === 'plain' ? [] : placesIn(message.content),
+  );
+  return places.flatMap((place) => (place.type === 'path' ? [place.path] : []));
 }
 
 /** The UTF-16 units of the full surroundings, which a run's message has where it is the first of a window. */

@@ -14,7 +14,12 @@ export function filesOfRequest(run: SentRun): string[] {
   const editor = namesEditor(context) ? undefined : run.machine?.context.editor;
   const shown = editor?.openFiles.map(({ path }) => path) ?? [];
   const places = [cursor, selection].flatMap((place) => place?.path ?? []);
-  return inWorkspace([...places, ...open, ...recentFiles, ...shown], run);
+  const folder = run.machine?.findings?.clientFolder;
+  // A client names its files relative to its own folder.
+  const named = [...places, ...open, ...recentFiles].map((path) =>
+    folder === undefined || path.startsWith('/') ? path : `${folder}/${path}`,
+  );
+  return inWorkspace([...named, ...shown], run);
 }
 
 /** The files that these calls read or change. A call that names a folder touches no file. */
@@ -30,12 +35,20 @@ export function filesOfCalls(calls: readonly Call[], run: SentRun, toolbox: Tool
 }
 
 /** The paths as names relative to the run's workspace, without those outside of it. */
-export function inWorkspace(paths: readonly string[], { machine }: SentRun): string[] {
-  const root = machine?.context.workspacePath.replace(/\/+$/, '');
+export function inWorkspace(
+  paths: readonly string[],
+  { machine, request: { context } }: SentRun,
+): string[] {
+  // The client may spell its folder otherwise; the bridge has compared it with the workspace.
+  const { client, clientFolder = client === 'same' ? '.' : undefined } = machine?.findings ?? {};
+  const places = [
+    { root: machine?.context.workspacePath, at: '.' },
+    { root: clientFolder && context?.workspacePath, at: clientFolder },
+  ].flatMap(({ root, at }) => (root ? { start: `${root.replace(/\/+$/, '')}/`, at } : []));
   return paths.flatMap((path) => {
-    const name = root !== undefined && path.startsWith(`${root}/`) ? path.slice(root.length) : path;
-    const isOutside = path.startsWith('/') && name === path;
-    return isOutside ? [] : (resolved(name) ?? []);
+    if (!path.startsWith('/')) return resolved(path) ?? [];
+    const place = places.find(({ start }) => path.startsWith(start));
+    return (place && resolved(`${place.at}/${path.slice(place.start.length)}`)) ?? [];
   });
 }
 

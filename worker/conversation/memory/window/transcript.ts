@@ -1,11 +1,6 @@
 /** Splits what was said into the pieces at which a window can begin, and into messages for the model. Pure. */
 
-import {
-  type ChatMessage,
-  type ContentPart,
-  imagesOf,
-  textOf,
-} from '../../../../shared/api/requests.ts';
+import { type ChatMessage, imagesOf, textOf } from '../../../../shared/api/requests.ts';
 import type { Toolbox } from '../../../../shared/tools/toolbox.ts';
 import { openWorktree } from '../../../../shared/tools/worktree.ts';
 import { ToolCallMetadata } from '../../../../shared/wire/documents.ts';
@@ -186,8 +181,7 @@ function toUpstream(message: ChatMessage, text: string, withImages: boolean): Up
   if (images.length === 0) return { role: 'user', content: text };
   const note = `${text}\n[${images.length} ${IMAGES_LEFT_OUT}`;
   if (!withImages) return { role: 'user', content: note.trimStart() };
-  const parts: ContentPart[] = [{ type: 'text', text }, ...images];
-  return { role: 'user', content: parts };
+  return { role: 'user', content: [{ type: 'text', text }, ...images] };
 }
 
 /** `results` has exactly one text for each call. */

@@ -1,6 +1,6 @@
 /** Looks at the machine in the middle of a run, before the model gets the messages that they are about. */
+import { mentionsIn } from '../../../../shared/api/requests.ts';
 import { responseIdOf } from '../../../../shared/ids.ts';
-import { mentionsIn } from '../../calls/message-look.ts';
 import type { Run, Steer } from '../../store/rows.ts';
 import { attachedEvents } from '../../tape/run-events.ts';
 import type { RunDeps } from '../run-deps.ts';

@@ -77,3 +77,15 @@ function placeOf(piece: string, text: string, from: number): number | null {
   }
   return null;
 }
+
+/** Splits a pattern of hosts into the part for the name and the port, if it has one (`*` for any). */
+export function splitPattern(pattern: string): {
+  readonly name: string;
+  readonly port: string | undefined;
+} {
+  const [, name = pattern, port] = /^(.*?):(\d{1,5}|\*)$/.exec(pattern) ?? [];
+  const isBare = pattern.startsWith('[') || !name.includes(':');
+  const whole = isBare ? name : pattern;
+  const shown = /^\[([0-9a-f:.]+)\]$/i.exec(whole)?.[1] ?? whole;
+  return { name: shown.toLowerCase(), port: isBare ? port : undefined };
+}

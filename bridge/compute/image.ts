@@ -18,17 +18,25 @@ export interface ImageSize {
 }
 
 /**
- * Null for a file that is no image of these kinds, whatever its name. A text can begin with the mark of one (`GIF89a=1`
- * is JavaScript); unlike any image it has no byte 0.
+ * Whether the file is an image of these kinds, whatever its name. A text can begin with the mark of one (`GIF89a=1` is
+ * JavaScript); unlike any image it has no byte 0.
  */
+export function isImage(bytes: Uint8Array): boolean {
+  return formatOf(bytes) !== undefined && bytes.includes(0);
+}
+
+/** Null for a file that {@link isImage} does not take. */
 export function readImageHeader(bytes: Uint8Array): ImageHeader | null {
-  if (!bytes.includes(0)) return null;
-  const format = FORMATS.find(({ marks }) =>
-    marks.every(({ at, text }) => textAt(bytes, at, text.length) === text),
-  );
-  if (format === undefined) return null;
+  const format = formatOf(bytes);
+  if (format === undefined || !bytes.includes(0)) return null;
   const { mimeType, kind, sizeOf } = format;
   return { mimeType, kind, size: sizeWithin(bytes, sizeOf) };
+}
+
+function formatOf(bytes: Uint8Array): ImageFormat | undefined {
+  return FORMATS.find(({ marks }) =>
+    marks.every(({ at, text }) => textAt(bytes, at, text.length) === text),
+  );
 }
 
 interface ImageFormat extends Omit<ImageHeader, 'size'> {

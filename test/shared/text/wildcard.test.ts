@@ -5,7 +5,7 @@ import {
   literalPattern,
   literalStart,
   matchesWildcard,
-} from '../../../bridge/admission/wildcard.ts';
+} from '../../../shared/text/wildcard.ts';
 
 test.each([
   ['', '', true],

@@ -1,0 +1,145 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { deflateSync } from 'node:zlib';
+import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { DocumentProcess } from '../../../bridge/compute/document-process.ts';
+import { computeFor } from '../../../bridge/compute/owner.ts';
+import { MIB } from '../../../shared/units.ts';
+import { pdfOf } from './pdf.ts';
+import { endReaders, memoryOf, readersOf, textOf } from './reader.ts';
+
+const NEVER = new AbortController().signal;
+const flat = '/Filter /FlateDecode';
+
+function view(bytes: Uint8Array, name = 'a.pdf') {
+  return { name, bytes, offset: 1, limit: undefined };
+}
+
+/** A PDF of 0.5 MB that takes 100 MB a page, and seconds. */
+function bomb(): Uint8Array {
+  const stream = deflateSync(Buffer.alloc(100 * MIB, 'a '), { level: 9 });
+  return pdfOf(Array.from({ length: 5 }, () => ({ filter: flat, stream })));
+}
+
+function started(): DocumentProcess {
+  const documents = new DocumentProcess({ maxMs: 60_000, idleMs: 60_000 });
+  onTestFinished(endReaders);
+  return documents;
+}
+
+// Files before this one ran in the same process. Their readers rest for a while.
+beforeAll(endReaders);
+
+describe('the process that reads documents', () => {
+  test('reads them, and begins with the first one', async () => {
+    const documents = started();
+    expect(readersOf()).toEqual([]);
+    expect(await documents.run('showFile', view(pdfOf(['text'])), NEVER)).toMatchObject({
+      text: '[page 1 of 1]\ntext',
+    });
+    const notebook = Buffer.from('{"nbformat":4,"cells":[]}');
+    expect(await documents.run('showFile', view(notebook, 'a.ipynb'), NEVER)).toMatchObject({
+      text: expect.stringContaining('[notebook: 0 cells, nbformat 4.0]'),
+    });
+    const gif = Buffer.from('GIF89a\x01\x00\x02\x00', 'latin1');
+    expect(await documents.run('readImage', gif, NEVER)).toMatchObject({
+      mimeType: 'image/gif',
+      size: { width: 1, height: 2 },
+    });
+    await expect(
+      documents.run('showFile', view(Buffer.from('%PDF-')), NEVER),
+    ).rejects.toMatchObject({ code: 'PDF_BROKEN' });
+    expect(readersOf()).toHaveLength(1);
+  });
+
+  test('has no variable, no descriptor of ours and no network', async () => {
+    const documents = started();
+    await documents.run('showFile', view(pdfOf(['text'])), NEVER);
+    const [pid = 0] = readersOf();
+    const variables = textOf(pid, 'environ').split('\0').slice(0, -1);
+    expect(variables.filter((variable) => !variable.startsWith('NODE_CHANNEL_'))).toEqual([]);
+    const lines = textOf(pid, 'net/dev').trim().split('\n').slice(2);
+    expect(lines.map((line) => line.trim().split(':')[0])).toEqual(['lo']);
+    expect(textOf(pid, 'cmdline')).toMatch(/\0--permission\0/);
+    expect(textOf(pid, 'limits')).toMatch(/^Max file size +0 +0 /m);
+  });
+
+  test('is another one for each workspace: a document that takes long holds up none of another', async () => {
+    const documents = started();
+    const stream = deflateSync(Buffer.from(`BT (${'a '.repeat(MIB)}) Tj ET`));
+    const long = pdfOf(Array.from({ length: 50 }, () => ({ filter: flat, stream })));
+    const leaving = new AbortController();
+    let isRead = false;
+    const reading = computeFor('/one', () => documents.run('showFile', view(long), leaving.signal))
+      .catch(() => {})
+      .finally(() => {
+        isRead = true;
+      });
+    await vi.waitFor(() => expect(readersOf()).toHaveLength(1));
+    const other = () => documents.run('showFile', view(pdfOf(['text'])), NEVER);
+    expect(await computeFor('/other', other)).toMatchObject({ text: '[page 1 of 1]\ntext' });
+    expect(isRead).toBe(false);
+    leaving.abort();
+    await reading;
+    expect(await computeFor('/one', other)).toBeDefined();
+  });
+
+  test('ends where it takes too much memory, and the next document gets a new one', async () => {
+    const documents = started();
+    const bytes = bomb();
+    const { result, mb } = await memoryOf(() =>
+      documents.run('showFile', view(bytes), NEVER).catch((error: unknown) => error),
+    );
+    expect(result).toMatchObject({
+      code: 'TOO_COMPLEX',
+      message: expect.stringContaining('too much memory'),
+    });
+    expect(mb).toBeLessThan(400);
+    expect(await documents.run('showFile', view(pdfOf(['text'])), NEVER)).toBeDefined();
+  });
+
+  test('ends with a cancelled read, and where it was killed', async () => {
+    const documents = started();
+    const cancelled = new AbortController();
+    const reading = documents.run('showFile', view(bomb()), cancelled.signal);
+    await vi.waitFor(() => expect(readersOf()).toHaveLength(1), { timeout: 15_000 });
+    cancelled.abort(new Error('cancelled'));
+    await expect(reading).rejects.toThrow('cancelled');
+    await vi.waitFor(() => expect(readersOf()).toEqual([]));
+    const next = documents.run('showFile', view(bomb()), NEVER);
+    const killing = setInterval(() => readersOf().map((pid) => process.kill(pid, 'SIGKILL')), 20);
+    await expect(next).rejects.toMatchObject({ name: 'ToolFailure' });
+    clearInterval(killing);
+  });
+
+  test.each(['a busy', 'an idle'])(
+    'leaves %s one behind when the bridge is killed: none',
+    async (what) => {
+      const source = (path: string) => JSON.stringify(join(import.meta.dirname, path));
+      const script = `
+      const { DocumentProcess } = await import(${source('../../../bridge/compute/document-process.ts')});
+      const { pdfOf } = await import(${source('pdf.ts')});
+      const documents = new DocumentProcess({ maxMs: 60_000, idleMs: 60_000 });
+      const read = (bytes) => documents.run('showFile', { name: 'a.pdf', bytes, offset: 1, limit: undefined }, new AbortController().signal);
+      await read(pdfOf(['text']));
+      // Takes long, and little memory.
+      if (${what === 'a busy'}) void read(pdfOf(Array(50).fill('word '.repeat(20_000))));
+      setTimeout(() => console.log('reading'), 50);
+      setInterval(() => {}, 1_000);`;
+      const bridge: ChildProcess = spawn(
+        process.execPath,
+        ['--input-type=module', '--eval', script],
+        {
+          stdio: ['ignore', 'pipe', 'inherit'],
+        },
+      );
+      onTestFinished(() => void bridge.kill('SIGKILL'));
+      if (bridge.stdout) await once(bridge.stdout, 'data');
+      const [reader = 0] = readersOf(bridge.pid);
+      expect(reader).toBeGreaterThan(0);
+      bridge.kill('SIGKILL');
+      await vi.waitFor(() => expect(textOf(reader, 'cmdline')).toBe(''), { timeout: 10_000 });
+    },
+  );
+});
