@@ -19,6 +19,8 @@ export const LINK_LIMITS = {
    */
   answerMinMs: 2.5 * SECOND,
   answerMaxMs: 10 * SECOND,
+  /** The time for the look at the machine before a hello. Its parts have shorter ones; a disk may answer none of them. */
+  lookMs: MINUTE,
   /** UTF-16 units of live output on the way at once. More is dropped: the result has the text. */
   outputCredit: 256 * KIB,
 } as const;

@@ -113,7 +113,7 @@ export class TunnelSocket {
     this.#heardAt = performance.now();
     this.#pingTimer = setInterval(() => this.#ping(), LINK_LIMITS.pingMs);
     // Before the hello this end looks at its machine. That time does not count against the server.
-    clearTimeout(this.#answerTimer);
+    this.#limitAnswer('the disk of this machine did not answer', LINK_LIMITS.lookMs);
     this.#events.onOpen(
       (frame) => this.#say(frame),
       this.#closed.signal,
@@ -142,9 +142,9 @@ export class TunnelSocket {
     this.#send(JSON.stringify(frame));
   }
 
-  #limitAnswer(failure: string): void {
+  #limitAnswer(failure: string, ms = this.#config.answerMs): void {
     clearTimeout(this.#answerTimer);
-    this.#answerTimer = setTimeout(() => this.#fail(failure), this.#config.answerMs);
+    this.#answerTimer = setTimeout(() => this.#fail(failure), ms);
   }
 
   #ping(): void {

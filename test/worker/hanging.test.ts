@@ -5,12 +5,13 @@ import { expect, it, onTestFinished, vi } from 'vitest';
 import { Account } from '../../worker/account/object.ts';
 import { Conversation } from '../../worker/conversation/object.ts';
 import type { Env } from '../../worker/env.ts';
+import { FOLLOW_LIMITS } from '../../worker/follow/limits.ts';
 import { inTime, REACH_LIMITS } from '../../worker/reach.ts';
 import { RunsInProgress } from '../../worker/runs/object.ts';
 import { Tunnel } from '../../worker/tunnel/object.ts';
 import { call, chat } from './api.ts';
 import { askAtBridge, askHeld, untilCompleted } from './conversation/conversing.ts';
-import { runCommand } from './conversation/held-model.ts';
+import { holdModel, runCommand } from './conversation/held-model.ts';
 import { scriptTree, taskCall } from './conversation/subagents/tree.ts';
 import { SseReader } from './follow/sse-reader.ts';
 import { quicken } from './follow/watching.ts';
@@ -87,6 +88,26 @@ it('a reader is attached where the account hangs at first', async () => {
   const events = call(`chat/completions/${responseId}/events`);
   (await model.next()).answer({ text: 'Done.' });
   expect(await new SseReader(await events).toEnd()).toBeDefined();
+});
+
+it('an answer in one piece is whole although the object falls silent to its reader', async () => {
+  quicken({ [FOLLOW_LIMITS.silentMs]: 50 });
+  const { fetch } = Conversation.prototype;
+  const readers: WebSocket[] = [];
+  const spied = vi.spyOn(Conversation.prototype, 'fetch');
+  spied.mockImplementation(async function (this: Conversation, request) {
+    if (readers.length > 1) return await fetch.call(this, request);
+    const { 0: client, 1: server } = new WebSocketPair();
+    server.accept();
+    readers.push(server);
+    return new Response(null, { status: 101, webSocket: client });
+  });
+  onTestFinished(() => spied.mockRestore());
+  const model = holdModel();
+  const asked = chat('go');
+  (await model.next()).answer({ text: 'Done.' });
+  expect(await asked).toMatchObject({ status: 'completed', documents: [{ content: 'Done.' }] });
+  expect(readers).toHaveLength(2);
 });
 
 it('a run is woken behind many that hang', async () => {

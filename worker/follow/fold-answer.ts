@@ -11,6 +11,7 @@ import type { Env } from '../env.ts';
 import { inTime, unavailable } from '../reach.ts';
 import { type Attached, attachAgain, attachFirst, listen } from './attach.ts';
 import type { Begun } from './cancel-run.ts';
+import { FOLLOW_LIMITS } from './limits.ts';
 
 /** Waits for the end of the response, or until `isEnough` after some event. The signal ends the wait, not the run. */
 export async function foldAnswer(
@@ -23,14 +24,17 @@ export async function foldAnswer(
   while (attached?.type === 'socket') {
     const answer = new FoldedAnswer();
     const enough = new AbortController();
+    const silence = new Silence();
     await listen(
       attached.socket,
       (text) => {
+        silence.begin();
         answer.see(JSON.parse(text));
         if (isEnough(answer.fold)) enough.abort();
       },
-      AbortSignal.any([signal, enough.signal]),
+      AbortSignal.any([signal, enough.signal, silence.tooLong]),
     );
+    silence.end();
     if (answer.isDone || enough.signal.aborted)
       return answer.response ? answerOf(answer.response) : await readAnswer(env, followed);
     attached = await attachAgain(env, followed, 'json', () => 0, signal);
@@ -64,6 +68,30 @@ export function onlyWaits({ response, openDocuments }: ResponseFold): boolean {
   return response.documents.every(
     (document) => !openDocuments.has(document.id) || isWaiting(document),
   );
+}
+
+/** Measures the time since it began last. */
+class Silence {
+  readonly #over = new AbortController();
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor() {
+    this.begin();
+  }
+
+  /** Aborts after FOLLOW_LIMITS.silentMs. */
+  get tooLong(): AbortSignal {
+    return this.#over.signal;
+  }
+
+  begin(): void {
+    this.end();
+    this.#timer = setTimeout(() => this.#over.abort(), FOLLOW_LIMITS.silentMs);
+  }
+
+  end(): void {
+    clearTimeout(this.#timer);
+  }
 }
 
 class FoldedAnswer {

@@ -14,6 +14,8 @@ export const FOLLOW_LIMITS = {
   pieceBytes: 128 * KIB,
   /** A stream ends after this time, and the client returns with its cursor. Bounds leaks and the CPU of one request. */
   maxLifeMs: 10 * MINUTE,
+  /** An answer in one piece that hears nothing of its run for so long attaches again: the object may have fallen silent. */
+  silentMs: MINUTE,
   /** The client's delay before it reconnects, sent as SSE `retry:`. */
   retryMs: 100,
   /**

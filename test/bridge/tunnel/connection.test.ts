@@ -401,6 +401,15 @@ describe('a server that is silent', () => {
     expect(await reasons.take()).toBe('the server did not answer the hello');
   });
 
+  test('ends where the disk of this machine answers nothing that a hello needs', async () => {
+    const { reasons, sockets } = connect(tunnel.url, 'silent');
+    const connection = await tunnel.connection();
+    while (sockets.length === 0) await new Promise(setImmediate);
+    vi.advanceTimersByTime(LINK_LIMITS.lookMs);
+    expect(await reasons.take()).toBe('the disk of this machine did not answer');
+    await connection.closed;
+  });
+
   test('is left when it does not answer the handshake', async () => {
     const connected = Promise.withResolvers<Socket>();
     const port = await portOf(createServer(connected.resolve));
