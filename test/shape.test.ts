@@ -224,11 +224,12 @@ const MAY_IMPORT = parseTable(`
     web/parts/storage.ts web/route.ts web/store web/words preact
   web/thread: client/index.ts shared web/composer web/conversations web/inbox web/later.tsx
     web/live.ts web/parts web/route.ts web/store web/words preact
-  web/embed: client/index.ts web/composer web/live.ts web/store web/thread web/words preact
+  web/embed: client/index.ts web/composer web/live.ts web/parts web/store web/thread web/words
+    preact
   web/settings: client/index.ts shared web/live.ts web/parts web/session web/store web/words
     preact
-  web/palette: client/index.ts shared web/conversations web/live.ts web/route.ts web/store
-    web/words preact
+  web/palette: client/index.ts shared web/conversations web/live.ts web/parts web/route.ts
+    web/store web/words preact
   web/app.tsx: client/index.ts web/composer web/conversations web/inbox web/later.tsx
     web/live.ts web/palette web/parts web/route.ts web/session web/settings web/store web/thread
     web/words preact

@@ -66,6 +66,15 @@ export async function openDevice(
   };
 }
 
+/** For `evaluate` of a page, in the field that has the focus: the Enter that chooses a word of an input method, in Safari's order. */
+export const ENTER_OF_SAFARI = `(() => {
+  const { activeElement: focused } = document;
+  const field = focused.shadowRoot?.activeElement ?? focused;
+  field.dispatchEvent(new CompositionEvent('compositionend', { bubbles: true, data: '日本' }));
+  const key = { key: 'Enter', code: 'Enter', keyCode: 229, bubbles: true, cancelable: true };
+  field.dispatchEvent(new KeyboardEvent('keydown', key));
+})()`;
+
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 /** What axe-core finds wrong with the page as it is now: each rule with the elements. */

@@ -4,7 +4,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { NO_CHROMIUM, startBrowser } from '../browser/chromium.ts';
 import { serveEmbed } from '../browser/embed-server.ts';
-import { accessibilityFaults } from '../browser/web-page.ts';
+import { accessibilityFaults, ENTER_OF_SAFARI } from '../browser/web-page.ts';
 import { runDrawbridge } from '../cli/drawbridge.ts';
 import { deviceOf } from './allowing.ts';
 import { oneHouse } from './one-house.ts';
@@ -233,6 +233,9 @@ describe.skipIf(NO_CHROMIUM)(`<drawbridge-thread> ${NO_CHROMIUM ?? ''}`, () => {
     });
     const { page, embed, say, faults, close } = await openApp();
     await embed({}, JSON.stringify(((await token.json()) as { token: string }).token));
+    await page.fill('textarea', 'may');
+    await page.evaluate(ENTER_OF_SAFARI);
+    expect(await page.inputValue('textarea')).toBe('may');
     await say('may I?');
     await page.waitForSelector('[role=alert]:has-text("chat")');
     expect(await page.inputValue('textarea')).toBe('may I?');

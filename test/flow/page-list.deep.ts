@@ -4,7 +4,13 @@ import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { readEnrolment } from '../../client/index.ts';
 import { NO_CHROMIUM, startBrowser } from '../browser/chromium.ts';
-import { accessibilityFaults, openDevice, PHONE, type WebDevice } from '../browser/web-page.ts';
+import {
+  accessibilityFaults,
+  ENTER_OF_SAFARI,
+  openDevice,
+  PHONE,
+  type WebDevice,
+} from '../browser/web-page.ts';
 import { runDrawbridge } from '../cli/drawbridge.ts';
 import { oneHouse } from './one-house.ts';
 
@@ -367,6 +373,24 @@ describe.skipIf(NO_CHROMIUM)(`the page's list, thread and composer ${NO_CHROMIUM
     await page.keyboard.type('settings');
     await page.keyboard.press('Enter');
     await expect.poll(() => page.url()).toMatch(/#\/settings$/);
+  });
+
+  it('the Enter that ends a composition neither sends nor chooses, in Safari’s order too', async () => {
+    const { page } = device;
+    one.answerWith(() => ({ text: 'Sent.' }));
+    await device.go('#/new');
+    const field = page.locator('.composer textarea');
+    await field.fill('にほん');
+    await page.evaluate(ENTER_OF_SAFARI);
+    await page.keyboard.press('Control+k');
+    const palette = page.locator('.palette [role=combobox]');
+    await palette.fill('settings');
+    await page.evaluate(ENTER_OF_SAFARI);
+    await page.keyboard.press('Escape');
+    expect(page.url()).toMatch(/#\/new$/);
+    expect(await field.inputValue()).toBe('にほん');
+    await field.press('Enter');
+    await device.sees('Sent.');
   });
 
   it('one writes on where one was when the palette is closed', async () => {

@@ -3,6 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { type ChatInput, ClientError, type FoundFile } from '../../client/index.ts';
 import { withChosen } from '../../shared/text/mention-text.ts';
 import { useLive } from '../live.ts';
+import { isOfInputMethod } from '../parts/input-method.ts';
 import { go, placeOf } from '../route.ts';
 import { LIST, type PageAccount } from '../store/account.ts';
 import { THREAD, type Thread } from '../store/thread.ts';
@@ -149,7 +150,7 @@ export function Composer({ account, thread }: ThreadComposerProps) {
         }}
         onKeyDown={(event) => {
           if (offers.takeKey(event)) return event.preventDefault();
-          if (event.key !== 'Enter' || event.shiftKey || event.isComposing || isTouch) return;
+          if (event.key !== 'Enter' || event.shiftKey || isOfInputMethod(event) || isTouch) return;
           event.preventDefault();
           void send('queue');
         }}

@@ -4,6 +4,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { FoundFile } from '../../client/index.ts';
 import { mentionOf, openMention } from '../../shared/text/mention-text.ts';
 import { isSubsequence } from '../../shared/text/subsequence.ts';
+import { isOfInputMethod } from '../parts/input-method.ts';
 import { words } from '../words/words.ts';
 import { type ComposerCommand, commandsFor } from './commands.ts';
 
@@ -79,8 +80,9 @@ export function useOffers({ field, isInThread, skills, run, findFiles, onWritten
     show([]);
   };
   /** Whether the key was for the list. */
-  const takeKey = ({ key, shiftKey, isComposing }: KeyboardEvent): boolean => {
-    if (items.length === 0 || shiftKey || isComposing) return false;
+  const takeKey = (event: KeyboardEvent): boolean => {
+    const { key, shiftKey } = event;
+    if (items.length === 0 || shiftKey || isOfInputMethod(event)) return false;
     const step = { ArrowDown: 1, ArrowUp: items.length - 1 }[key];
     if (step !== undefined) setActive((active + step) % items.length);
     else if (key === 'Enter' || key === 'Tab') items[active]?.take();

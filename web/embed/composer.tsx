@@ -1,6 +1,7 @@
 /** Where a person writes in the page of an app: a field, and what sends and stops. */
 import { useRef, useState } from 'preact/hooks';
 import type { ChatInput } from '../../client/index.ts';
+import { isOfInputMethod } from '../parts/input-method.ts';
 import type { Thread } from '../store/thread.ts';
 import type { ThreadHost } from '../store/thread-host.ts';
 import { words } from '../words/thread.ts';
@@ -58,7 +59,8 @@ export function Composer({ host, thread, settings, onConversation }: ComposerPro
         placeholder={words.message}
         onKeyDown={(event) => {
           // On a phone the keyboard's return key makes a new line, as everywhere there.
-          if (event.key !== 'Enter' || event.shiftKey || event.isComposing || isTouch()) return;
+          if (event.key !== 'Enter' || event.shiftKey || isOfInputMethod(event) || isTouch())
+            return;
           event.preventDefault();
           run(send);
         }}

@@ -6,6 +6,7 @@ import { folderName } from '../conversations/folder-name.ts';
 import { useFound } from '../conversations/found.ts';
 import { actionsOf } from '../conversations/row-actions.tsx';
 import { useLive } from '../live.ts';
+import { isOfInputMethod } from '../parts/input-method.ts';
 import { go, type PagePlace } from '../route.ts';
 import { LIST, type PageAccount } from '../store/account.ts';
 import { words } from '../words/words.ts';
@@ -53,9 +54,10 @@ export function Palette({ account, place, close }: PaletteProps) {
     void item.work();
   };
   const takeKey = (event: KeyboardEvent) => {
+    if (isOfInputMethod(event)) return;
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (step !== undefined) setActive((chosen + step + items.length) % items.length);
-    else if (event.key === 'Enter' && !event.isComposing) run(items[chosen]);
+    else if (event.key === 'Enter') run(items[chosen]);
     else return;
     event.preventDefault();
   };
