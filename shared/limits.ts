@@ -113,8 +113,15 @@ export const SESSION_LIMITS = {
   loginMs: 10 * MINUTE,
   /** How long a machine waits between two questions whether it was let in (RFC 8628, section 3.5). */
   loginIntervalMs: 5 * SECOND,
-  /** How far the clock that made a proof may be off. A client that learns the server's time corrects it. */
-  maxClockOffMs: 2 * MINUTE,
+} as const;
+
+/** The clocks of those who sign. */
+export const CLOCK_LIMITS = {
+  /**
+   * How far the clock that made a proof or a token may be ahead (`nbf`, `iat`), and that of a proof behind: machines
+   * without NTP drift that far. A client that learns the server's time corrects its proofs. `exp` counts to the second.
+   */
+  maxOffMs: 2 * MINUTE,
 } as const;
 
 /** Subscriptions to notifications. */

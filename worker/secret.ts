@@ -1,8 +1,10 @@
 /** Imports the secrets of AUTH_SECRET, checks what they signed, and makes the UNAUTHENTICATED error. */
 import { errors, type JWTPayload, type JWTVerifyOptions, jwtVerify } from 'jose';
 import { DrawbridgeError } from '../shared/errors.ts';
+import { CLOCK_LIMITS } from '../shared/limits.ts';
 import { decodeBase64Url } from '../shared/text/base64url.ts';
 import { parseJson } from '../shared/text/json.ts';
+import { SECOND } from '../shared/units.ts';
 import { decodeSecrets, TOKEN_ISSUER } from '../shared/wire/tokens.ts';
 
 /** The first key signs. Any of them verifies. */
@@ -32,7 +34,7 @@ async function toKey(bytes: Uint8Array<ArrayBuffer>): Promise<CryptoKey> {
   return await crypto.subtle.importKey('raw', bytes, algorithm, false, ['sign', 'verify']);
 }
 
-/** The claims of a JWT that one of the keys has signed, with HS256 alone (RFC 8725, 3.1). Rejects like `jwtVerify`. */
+/** The claims of a JWT that one of the keys has signed, with HS256 alone (RFC 8725, 3.1). Rejects like {@link verifyJwt}. */
 export async function verifySigned(
   [key, ...others]: SecretKeys,
   token: string,
@@ -40,11 +42,31 @@ export async function verifySigned(
 ): Promise<JWTPayload> {
   const all = { ...options, algorithms: ['HS256'], issuer: TOKEN_ISSUER };
   try {
-    return (await jwtVerify(token, key, all)).payload;
+    return await verifyJwt(token, key, all);
   } catch (error) {
     const [next, ...last] = others;
     if (!next || !(error instanceof errors.JWSSignatureVerificationFailed)) throw error;
     return await verifySigned([next, ...last], token, options);
+  }
+}
+
+/**
+ * `jwtVerify` for a clock of the signer that is ahead of ours: the token is then looked at as from its `nbf` on. The own
+ * tolerance of `jwtVerify` would lengthen each life as well.
+ */
+export async function verifyJwt(
+  token: string,
+  key: Parameters<typeof jwtVerify>[1],
+  options: JWTVerifyOptions,
+): Promise<JWTPayload> {
+  try {
+    return (await jwtVerify(token, key, options)).payload;
+  } catch (error) {
+    const isEarly = error instanceof errors.JWTClaimValidationFailed && error.claim === 'nbf';
+    const startMs = isEarly ? Math.ceil(Number(error.payload.nbf)) * SECOND : Number.NaN;
+    if (!(startMs <= Date.now() + CLOCK_LIMITS.maxOffMs)) throw error;
+    const early = { ...options, currentDate: new Date(startMs) };
+    return (await jwtVerify(token, key, early)).payload;
   }
 }
 

@@ -59,6 +59,19 @@ describe('AUTH_SECRET', () => {
   });
 });
 
+describe('a token of a clock that is ahead', () => {
+  it.each([
+    ['counts where it is two minutes ahead', 115, '1h', 200],
+    ['does not where it is three', 180, '1h', 401],
+    ['ends to the second all the same', -600, '-10s', 401],
+  ])('%s', async (_, aheadSeconds, expires, expected) => {
+    const nbf = Math.floor(Date.now() / 1000) + aheadSeconds;
+    const token = await tokenFor({ claims: { scope: 'user', nbf, iat: nbf }, expires });
+    const answer = await call('me', { headers: { authorization: `Bearer ${token}` } });
+    expect(answer.status).toBe(expected);
+  });
+});
+
 describe('two secrets', () => {
   const status = async (token: string) =>
     (await call('me', { headers: { authorization: `Bearer ${token}` } })).status;

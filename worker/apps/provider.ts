@@ -1,8 +1,8 @@
 /** Checks the tokens of identity providers by their public keys. */
-import { createRemoteJWKSet, errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose';
+import { createRemoteJWKSet, errors, type JWTPayload, type JWTVerifyGetKey } from 'jose';
 import type { KeyProvider } from '../../shared/api/keys.ts';
 import { DrawbridgeError } from '../../shared/errors.ts';
-import { expiryOf, unauthenticated } from '../secret.ts';
+import { expiryOf, unauthenticated, verifyJwt } from '../secret.ts';
 import { APP_LIMITS } from './limits.ts';
 
 /** Only of key pairs: with a shared secret, everybody who can check a token could make one (RFC 8725, section 3.1). */
@@ -30,7 +30,7 @@ export async function signedByProvider(
 ): Promise<JWTPayload> {
   try {
     const expected = { issuer, audience, algorithms: ALGORITHMS, requiredClaims: ['exp'] };
-    return (await jwtVerify(token, keySetAt(jwksUrl), expected)).payload;
+    return await verifyJwt(token, keySetAt(jwksUrl), expected);
   } catch (error) {
     if (isRefusal(error)) {
       const flaw = error instanceof errors.JWTClaimValidationFailed ? `: ${error.message}` : '';

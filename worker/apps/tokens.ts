@@ -1,5 +1,5 @@
 /** The tokens of an app's users: signed by the app's backend, by its identity provider, or by the Worker. */
-import { errors, type JWTPayload, jwtVerify, SignJWT } from 'jose';
+import { errors, type JWTPayload, SignJWT } from 'jose';
 import * as z from 'zod';
 import {
   type AppToken,
@@ -12,7 +12,7 @@ import { KEY_LIMITS } from '../../shared/limits.ts';
 import { SECOND } from '../../shared/units.ts';
 import { appAccount, TOKEN_AUDIENCE } from '../../shared/wire/tokens.ts';
 import type { StoredKey } from '../ports/directory.ts';
-import { expiryOf, type SecretKeys, unauthenticated } from '../secret.ts';
+import { expiryOf, type SecretKeys, unauthenticated, verifyJwt } from '../secret.ts';
 import { APP_LIMITS } from './limits.ts';
 import { signedByProvider } from './provider.ts';
 import { signersOf } from './secrets.ts';
@@ -69,8 +69,7 @@ async function signedBy(
   if (!signer) throw unauthenticated('The token is not valid: its signature is of another secret');
   const expected = { algorithms: ['HS256'], issuer: key.id, audience: TOKEN_AUDIENCE };
   try {
-    return (await jwtVerify(token, signer, { ...expected, requiredClaims: ['exp', 'sub'] }))
-      .payload;
+    return await verifyJwt(token, signer, { ...expected, requiredClaims: ['exp', 'sub'] });
   } catch (error) {
     if (error instanceof errors.JWSSignatureVerificationFailed) {
       return await signedBy(others, key, token);

@@ -1,12 +1,11 @@
 /** Checks the proofs by which a session shows that it has its key. */
-import { jwtVerify } from 'jose';
 import * as z from 'zod';
 import { SessionKey } from '../../shared/api/sessions.ts';
 import { DrawbridgeError } from '../../shared/errors.ts';
-import { SESSION_LIMITS } from '../../shared/limits.ts';
+import { CLOCK_LIMITS } from '../../shared/limits.ts';
 import { SECOND } from '../../shared/units.ts';
 import { PROOF_AUDIENCE } from '../../shared/wire/tokens.ts';
-import { unauthenticated, unverified } from '../secret.ts';
+import { unauthenticated, unverified, verifyJwt } from '../secret.ts';
 
 const ProofClaims = z.object({
   sub: z.string(),
@@ -29,7 +28,7 @@ async function checkClaims(proof: string, key: SessionKey, subject: string): Pro
   const claims = await readClaims(proof, key, subject);
   const { iat } = claims;
   const nowMs = Date.now();
-  if (Math.abs(nowMs - iat * SECOND) <= SESSION_LIMITS.maxClockOffMs) return claims;
+  if (Math.abs(nowMs - iat * SECOND) <= CLOCK_LIMITS.maxOffMs) return claims;
   const [theirs, ours] = [iat * SECOND, nowMs].map((ms) => new Date(ms).toISOString());
   throw new DrawbridgeError(
     'CLOCK_OFF',
@@ -60,12 +59,8 @@ export async function newKeyIn(
 
 async function readClaims(proof: string, key: SessionKey, subject: string) {
   try {
-    const { payload } = await jwtVerify(proof, key, {
-      algorithms: ['ES256'],
-      audience: PROOF_AUDIENCE,
-      subject,
-    });
-    return ProofClaims.parse(payload);
+    const expected = { algorithms: ['ES256'], audience: PROOF_AUDIENCE, subject };
+    return ProofClaims.parse(await verifyJwt(proof, key, expected));
   } catch (error) {
     throw unauthenticated('The proof is not valid: it was not made by this key for this', error);
   }

@@ -95,6 +95,11 @@ it('two users of an app have accounts of their own, which no person has', async 
 });
 
 describe('a token of an app', () => {
+  it('may be of a clock that is two minutes ahead', async () => {
+    const token = await signed(await makeKey(), { nbf: Date.now() / 1000 + 115 });
+    expect((await use('me', token)).status).toBe(200);
+  });
+
   it.each([
     ['a user with a blank', { sub: 'ana b' }],
     ['a user with an invisible character', { sub: 'ana‮' }],
@@ -103,6 +108,7 @@ describe('a token of an app', () => {
     ['an unknown right', { can: ['everything'] }],
     ['a life of two hours', { seconds: 7_200 }],
     ['an end in the past', { seconds: -700 }],
+    ['a start in three minutes', { nbf: Date.now() / 1000 + 180 }],
     ['another audience', { aud: 'shop' }],
   ])('with %s is refused, and the reason is given', async (_, claims) => {
     const refused = await errorOf(await use('me', await signed(await makeKey(), claims)));
@@ -398,15 +404,16 @@ interface Claimed {
   readonly can?: readonly (Right | string)[];
   readonly seconds?: number;
   readonly aud?: string;
+  readonly nbf?: number;
 }
 
 /** As the backend of an app signs it, with the secret's text. */
 async function signed(
   { id, secret }: { readonly id: string; readonly secret: string | Uint8Array },
-  { sub = 'ana', can, seconds = 600, aud = TOKEN_AUDIENCE }: Claimed = {},
+  { sub = 'ana', can, seconds = 600, aud = TOKEN_AUDIENCE, nbf }: Claimed = {},
 ): Promise<string> {
   const bytes = typeof secret === 'string' ? new TextEncoder().encode(secret) : secret;
-  return await new SignJWT({ ...(can && { can }) })
+  return await new SignJWT({ ...(can && { can }), ...(nbf && { nbf }) })
     .setProtectedHeader({ alg: 'HS256' })
     .setIssuer(id)
     .setAudience(aud)

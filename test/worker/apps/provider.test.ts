@@ -66,6 +66,12 @@ it('a token of the key’s provider is a user of the app, with the rights of the
   expect(provider.asked).toBe(1);
 });
 
+it('a token of a clock that is two minutes ahead counts', async () => {
+  const ahead = Date.now() / 1000 + 115;
+  const token = await provider.sign({ sub: 'ana', nbf: ahead, iat: ahead });
+  expect((await use('me', token)).status).toBe(200);
+});
+
 it('the user can be another claim', async () => {
   keyId = await makeKey({ claim: 'email' });
   const token = await provider.sign({ sub: '42', email: 'ana@example.com' });
@@ -80,6 +86,8 @@ describe('a token is refused', () => {
     ['for another audience', {}, { aud: 'other' }],
     ['of another issuer', {}, { iss: 'https://id.evil.test' }],
     ['that has ended', {}, { life: '-11m' }],
+    ['that ended a minute ago', {}, { life: '-1m' }],
+    ['that counts from three minutes on', { nbf: Date.now() / 1000 + 180 }, {}],
     ['that is valid for a week', {}, { life: '7d' }],
     ['of a user with a line end', { sub: 'ana\nben' }, {}],
     ['whose user is a number', { sub: 42 }, {}],

@@ -1,7 +1,7 @@
 import { expect, it, vi } from 'vitest';
 import { createClient, newSessionKey, sessionTokens } from '../../../client/index.ts';
 import { newBridgeId, newDeviceId } from '../../../shared/ids.ts';
-import { SESSION_LIMITS, TUNNEL_LIMITS } from '../../../shared/limits.ts';
+import { CLOCK_LIMITS, TUNNEL_LIMITS } from '../../../shared/limits.ts';
 import type { ProofSigner } from '../../../shared/wire/proof.ts';
 import { CLOSE } from '../../../shared/wire/tunnel.ts';
 import { tokenFor } from '../api.ts';
@@ -151,7 +151,7 @@ it.each(THEFTS)('a thief of a bridge’s token gets in with nothing: %s', async 
 it.each([-1, 1])('a proof of another hour counts for nothing (%i)', async (sign) => {
   const of = await connectProven();
   const late = await openBridge({ bridgeId: of.bridgeId });
-  const nowMs = Date.now() + sign * (SESSION_LIMITS.maxClockOffMs + 5_000);
+  const nowMs = Date.now() + sign * (CLOCK_LIMITS.maxOffMs + 5_000);
   late.hello({ ...HERE, proof: await proofFor(of.machine, late.challenge, { nowMs }) });
   expect(await late.closed).toBe(1013);
   expect(late.frames).toEqual([]);
