@@ -2,6 +2,7 @@
 import type { Context } from 'hono';
 import { HonoBase } from 'hono/hono-base';
 import { RegExpRouter } from 'hono/router/reg-exp-router';
+import { getPath } from 'hono/utils/url';
 import { CALLS, failedCall, serveCall } from '../cursor/index.ts';
 import { DrawbridgeError, toWireError } from '../shared/errors.ts';
 import { newConversationId } from '../shared/ids.ts';
@@ -22,8 +23,8 @@ import { isOpenAiPath, toOpenAiResponse } from './openai/errors.ts';
 import { servePage } from './page/serve.ts';
 import { unlessReset } from './reach.ts';
 
-// Hono's presets bring more routers. That of the small one treats `/v1/models/` like `/v1/models`.
-export const app = new HonoBase<AppContext>({ router: new RegExpRouter() });
+// Hono's presets bring more routers.
+export const app = new HonoBase<AppContext>({ router: new RegExpRouter(), getPath: plainPath });
 
 app.use('*', observe);
 for (const endpoint of endpointsFor('bridge')) {
@@ -48,6 +49,14 @@ for (const path of CALLS.keys()) {
     requireRight(c, 'chat');
     return serveCall(c, chatCoreOf(c));
   });
+}
+
+/**
+ * The path without the slashes that clients leave over where they join a base and a path. All of the Worker asks
+ * `c.req.path`, so that no check sees another path than the route. A slash written as `%2F` stays as it is.
+ */
+function plainPath(request: Request): string {
+  return getPath(request).replaceAll(/(?<=[^/])\/+$|\/+(?=\/)/g, '');
 }
 
 function endpointsFor(...accesses: readonly EndpointAccess[]): readonly Endpoint[] {
@@ -79,7 +88,7 @@ function patternOf({ path, params = {} }: Endpoint): string {
 app.notFound(async (c) => {
   await dropBody(c.req.raw);
   const error = new DrawbridgeError('NOT_FOUND', 'There is nothing at this address');
-  return failedCall(c.req.raw, error) ?? toResponse(c, error, c.res.headers);
+  return failedCall(c.req, error) ?? toResponse(c, error, c.res.headers);
 });
 
 app.onError(async (thrown, c) => {
@@ -95,7 +104,7 @@ app.onError(async (thrown, c) => {
     logEvent('request_failed', { trace, operation, account: caller?.sub, error });
   if (code === 'DAMAGED') noteDamage({ trace, operation, ...damagedFor(c, error) });
   const headers = headersOf(error, status);
-  return failedCall(c.req.raw, error, headers) ?? toResponse(c, error, headers);
+  return failedCall(c.req, error, headers) ?? toResponse(c, error, headers);
 });
 
 /** The conversation that a path names, by its own id or by that of a response. */

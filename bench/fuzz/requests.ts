@@ -132,10 +132,10 @@ export class RequestMaker {
   }
 
   #oddPath(operation: DescribedOperation, ids: Ids): FuzzRequest {
-    const odd = this.#random.pick(ODD_TEXTS);
+    const odd = this.#random.pick(ODD_TEXTS.filter((text) => text !== ''));
     const request = this.#request(operation, ids, `the path holds ${shown(odd)}`);
     const filled = operation.path.replace(/\{\w+\}/g, () => encodePart(odd));
-    if (filled !== operation.path && odd !== '') return { ...request, path: filled };
+    if (filled !== operation.path) return { ...request, path: filled };
     return { ...request, operation: null, path: `${filled}/${encodePart(odd)}` };
   }
 
@@ -180,7 +180,8 @@ export class RequestMaker {
     const { method } = operation;
     const parameters = this.#sampled(operation, 'path', ids);
     const path = operation.path.replace(/\{(\w+)\}/g, (_, name) =>
-      encodePart(parameters[name] ?? name),
+      // An empty one would be the path of another operation.
+      encodePart(parameters[name] || name),
     );
     const isForBridge = operation.security?.some(({ bearerAuth }) =>
       bearerAuth?.includes('bridge'),

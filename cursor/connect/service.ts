@@ -1,5 +1,5 @@
 /** `aiserver.v1.AiService` over the Connect protocol, as Cursor's clients call it: the calls of aiserver.proto. */
-import type { Context } from 'hono';
+import type { Context, HonoRequest } from 'hono';
 import { streamChat } from './chat.ts';
 import type { ChatCore } from './core.ts';
 import { ConnectRefusal, errorOf, errorResponse } from './errors.ts';
@@ -34,7 +34,7 @@ export async function serveCall(c: Context, core: ChatCore): Promise<Response> {
   try {
     return await carryOut(c.req.raw, core, codec);
   } catch (thrown) {
-    const failed = thrown instanceof ConnectRefusal ? failedCall(c.req.raw, thrown) : null;
+    const failed = thrown instanceof ConnectRefusal ? failedCall(c.req, thrown) : null;
     if (failed) return failed;
     throw thrown; // worker/app.ts answers with failedCall too.
   }
@@ -42,19 +42,18 @@ export async function serveCall(c: Context, core: ChatCore): Promise<Response> {
 
 /** The response to a call that failed, for example without a good token. Null for a request that is no call. */
 export function failedCall(
-  request: Request,
+  { path, raw }: Pick<HonoRequest, 'path' | 'raw'>,
   thrown: unknown,
   headers?: HeadersInit,
 ): Response | null {
-  const { pathname } = new URL(request.url);
-  if (!pathname.startsWith(SERVICE)) return null;
-  const call = CALLS.get(pathname);
+  if (!path.startsWith(SERVICE)) return null;
+  const call = CALLS.get(path);
   const error = errorOf(
     call
       ? thrown
       : new ConnectRefusal('unimplemented', 'There is no such call of aiserver.v1.AiService'),
   );
-  const codec = call?.kind === 'stream' ? codecOf(request, 'stream') : null;
+  const codec = call?.kind === 'stream' ? codecOf(raw, 'stream') : null;
   if (!codec) return errorResponse(error, headers);
   // The status of a stream is always 200: its last envelope has the error.
   return new Response(endEnvelope(error), {
