@@ -1,4 +1,4 @@
-/** `StreamChat`: turns the call into a run, and the run's text into the messages of a stream. */
+/** `StreamChat` and its other names: turns the call into a run, and the run's text into the messages of a stream. */
 import { DrawbridgeError } from '../../shared/errors.ts';
 import { ConversationId } from '../../shared/ids.ts';
 import type { Wire } from '../../worker/words/word-stream.ts';

@@ -1,4 +1,4 @@
-/** `aiserver.v1.AiService` over the Connect protocol, as Cursor's clients call it: the calls of aiserver.proto. */
+/** The services of `aiserver.v1` over the Connect protocol, as Cursor's clients call it: the calls of aiserver.proto. */
 import type { Context, HonoRequest } from 'hono';
 import { streamChat } from './chat.ts';
 import type { ChatCore } from './core.ts';
@@ -12,7 +12,7 @@ import {
   readMessageBytes,
 } from './wire.ts';
 
-const SERVICE = '/aiserver.v1.AiService/';
+const PACKAGE = '/aiserver.v1.';
 
 interface ConnectCall {
   readonly kind: MessageKind;
@@ -21,14 +21,21 @@ interface ConnectCall {
 
 /** The calls by their paths, all of them POST. They need a user's token. */
 export const CALLS: ReadonlyMap<string, ConnectCall> = new Map([
-  [`${SERVICE}AvailableModels`, { kind: 'unary', carryOut: availableModels }],
-  [`${SERVICE}StreamChat`, { kind: 'stream', carryOut: streamChat }],
+  [`${PACKAGE}AiService/AvailableModels`, { kind: 'unary', carryOut: availableModels }],
+  ...[
+    'AiService/StreamChat',
+    'ChatService/StreamChat',
+    'ChatService/StreamUnifiedChatWithTools',
+  ].map((name): [string, ConnectCall] => [
+    PACKAGE + name,
+    { kind: 'stream', carryOut: streamChat },
+  ]),
 ]);
 
 /** Answers a call. A failure has the form that the kind of the call demands. */
 export async function serveCall(c: Context, core: ChatCore): Promise<Response> {
   const { kind, carryOut } = CALLS.get(c.req.path) as ConnectCall;
-  c.set('operation', c.req.path.slice(SERVICE.length));
+  c.set('operation', c.req.path.slice(c.req.path.lastIndexOf('/') + 1));
   const codec = codecOf(c.req.raw, kind);
   if (!codec) return unsupported(kind);
   try {
@@ -46,12 +53,10 @@ export function failedCall(
   thrown: unknown,
   headers?: HeadersInit,
 ): Response | null {
-  if (!path.startsWith(SERVICE)) return null;
+  if (!path.startsWith(PACKAGE)) return null;
   const call = CALLS.get(path);
   const error = errorOf(
-    call
-      ? thrown
-      : new ConnectRefusal('unimplemented', 'There is no such call of aiserver.v1.AiService'),
+    call ? thrown : new ConnectRefusal('unimplemented', 'There is no such call of aiserver.v1'),
   );
   const codec = call?.kind === 'stream' ? codecOf(raw, 'stream') : null;
   if (!codec) return errorResponse(error, headers);

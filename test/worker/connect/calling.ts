@@ -1,4 +1,4 @@
-/** `aiserver.v1.AiService` as tests inside workerd call it, byte by byte. */
+/** The services of `aiserver.v1` as tests inside workerd call it, byte by byte. */
 import { SELF } from 'cloudflare:test';
 import { tokenFor } from '../api.ts';
 
@@ -8,14 +8,15 @@ export interface CallOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Calls a method with a body as it is, by default as JSON in an envelope where the answer is a stream. */
+/** Calls a method, of AiService unless it names another service, with a body as it is, by default as JSON in an envelope where the answer is a stream. */
 export async function callMethod(
   method: string,
   body: BodyInit,
   { account = 'ada', headers = {}, signal }: CallOptions = {},
 ): Promise<Response> {
-  const type = method === 'StreamChat' ? 'application/connect+json' : 'application/json';
-  return await SELF.fetch(`https://drawbridge.test/aiserver.v1.AiService/${method}`, {
+  const type = method.includes('Stream') ? 'application/connect+json' : 'application/json';
+  const path = method.includes('/') ? method : `AiService/${method}`;
+  return await SELF.fetch(`https://drawbridge.test/aiserver.v1.${path}`, {
     method: 'POST',
     headers: {
       'content-type': type,

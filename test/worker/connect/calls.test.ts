@@ -6,6 +6,27 @@ import { holdModel } from '../conversation/held-model.ts';
 import { configure } from '../settings.ts';
 import { callMethod, enveloped, envelopesOf, gzipped, saying, streamError } from './calling.ts';
 
+it.each(['ChatService/StreamChat', 'ChatService/StreamUnifiedChatWithTools'])(
+  '%s answers as AiService/StreamChat does',
+  async (method) => {
+    scriptModel(() => ({ text: 'Hello there.' }));
+    const shownBy = async (name: string, body: Uint8Array<ArrayBuffer>, headers = {}) => {
+      const response = await callMethod(name, body, { headers });
+      return [response.status, response.headers.get('content-type'), await envelopesOf(response)];
+    };
+    for (const body of [enveloped(saying('hello')), enveloped({}), enveloped([])])
+      expect(await shownBy(method, body)).toEqual(await shownBy('StreamChat', body));
+    const stranger = { authorization: 'Bearer x' };
+    const body = enveloped(saying('hello'));
+    expect(await shownBy(method, body, stranger)).toEqual(
+      await shownBy('StreamChat', body, stranger),
+    );
+    expect((await callMethod(method, '{}', { headers: { 'content-type': 'x/y' } })).status).toBe(
+      415,
+    );
+  },
+);
+
 describe('StreamChat', () => {
   it('StreamChat streams the text of the answer, and ends with an empty trailer', async () => {
     const requests = scriptModel(() => ({ text: 'Hello there.' }));
