@@ -2,6 +2,7 @@
 import * as z from 'zod';
 import { BridgeId, CallId, ConversationId, ResponseId } from '../ids.ts';
 import { MENTION_LIMITS, PRIVACY_LIMITS, REQUEST_LIMITS, RUN_LIMITS } from '../limits.ts';
+import { pathOfFileUri } from '../text/file-uri.ts';
 import { joinText } from '../text/mention-text.ts';
 import {
   findCalled,
@@ -173,7 +174,7 @@ const OpenFile = z.union([
 
 export const RequestContext = z.strictObject({
   /** The folder that the client has open. Tools always work in the bridge's workspace. */
-  workspacePath: ContextText.optional(),
+  workspacePath: ContextText.overwrite(pathOfFileUri).optional(),
   openFiles: z.array(OpenFile).max(REQUEST_LIMITS.maxContextEntries).optional(),
   recentFiles: z.array(ContextText).max(REQUEST_LIMITS.maxContextEntries).optional(),
   cursor: EditorCursor.optional(),
