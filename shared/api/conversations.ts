@@ -136,6 +136,6 @@ export const TicketRequest = z.union([
 ]);
 export type TicketRequest = z.infer<typeof TicketRequest>;
 
-/** For `?ticket=` of an `events` path: a browser's EventSource cannot send a token. A ticket opens one stream, once. */
+/** For `?ticket=` of an `events` path: a browser's EventSource cannot send a token. A ticket opens one stream. */
 export const Ticket = z.object({ ticket: z.string(), expires: z.iso.datetime() });
 export type Ticket = z.infer<typeof Ticket>;

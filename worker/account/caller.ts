@@ -11,11 +11,12 @@ import {
   TOKEN_AUDIENCE,
   TOKEN_ISSUER,
 } from '../../shared/wire/tokens.ts';
-import { findIssuer } from '../apps/known.ts';
+import { findIssuer, findKey } from '../apps/known.ts';
 import { verifyAppToken, verifyProviderToken } from '../apps/tokens.ts';
 import type { Env } from '../env.ts';
 import { accountOf } from '../objects.ts';
 import type { StillAsked } from '../ports/account.ts';
+import type { UsedTicket } from '../ports/conversation.ts';
 import type { StoredKey } from '../ports/directory.ts';
 import {
   expiryOf,
@@ -59,6 +60,8 @@ type Claims = z.infer<typeof Claims> & {
   readonly expiresMs: number;
   /** Set for a user of an app: its key, and what the token may do. */
   readonly app?: { readonly key: StoredKey; readonly can: readonly Right[] };
+  /** Set where a ticket replaced the token. */
+  readonly ticket?: UsedTicket;
 };
 
 const verified = new VerifiedTokens<Claims>();
@@ -81,7 +84,8 @@ export interface AppContext {
 
 /** The person that a request comes from, and until when the person's streams may last. */
 export function personOf({ var: { caller, trace } }: Context<AppContext>) {
-  return { account: caller.sub, trace, expiresMs: caller.expiresMs, session: caller.sid };
+  const { sub: account, expiresMs, sid: session, ticket } = caller;
+  return { account, trace, expiresMs, session, ...(ticket && { ticket }) };
 }
 
 /** For a read that ends with the request. */
@@ -119,7 +123,7 @@ export function authenticate(scope: Claims['scope']): MiddlewareHandler<AppConte
     const claims =
       ticket === undefined
         ? await verify(c.env, tokenIn(c.req))
-        : await redeem(c.env, ticket, c.req.path);
+        : await redeem(c.env, ticket, c.req);
     if (claims.scope !== scope) {
       throw new DrawbridgeError(
         'FORBIDDEN',
@@ -165,15 +169,29 @@ function ticketOf(request: HonoRequest): string | undefined {
   return request.query('ticket');
 }
 
-/** Uses the ticket up, so that a second use fails, for example by a reader of a log. */
-async function redeem(env: Env, ticket: string, path: string): Promise<Claims> {
-  const opened = await verifyTicket(env.AUTH_SECRET, ticket, path);
-  const { id, account, session, expiresMs, untilMs } = opened;
-  if (await accountOf(env, account).redeem(id, expiresMs)) {
-    return { sub: account, scope: 'user', sid: session, expiresMs: untilMs };
+/**
+ * Uses the ticket. A second use fails, for example by a reader of a log, unless it is that of an EventSource that comes
+ * back: it sends the same address again, with the id of the last event that it has got.
+ */
+async function redeem(env: Env, ticket: string, request: HonoRequest): Promise<Claims> {
+  const isReturn = EVENT_ID.test(request.header('last-event-id') ?? '');
+  const opened = await verifyTicket(env.AUTH_SECRET, ticket, { path: request.path, isReturn });
+  const { id, account, session, untilMs, salt } = opened;
+  const keyId = keyOfAccount(account);
+  const key = keyId === undefined ? undefined : await findKey(env, keyId);
+  if (keyId !== undefined && (!key || key.salt !== salt)) {
+    throw unauthenticated('The ticket is not valid: the key of its app has ended or was renewed');
   }
-  throw unauthenticated('The ticket was used already: get a new one for each stream');
+  if (!(await accountOf(env, account).redeem(opened, isReturn))) {
+    throw unauthenticated('The ticket was used already: get a new one for each stream');
+  }
+  const claims = { sub: account, scope: 'user', sid: session, expiresMs: untilMs } as const;
+  const app = key && { key, can: key.terms.can };
+  return { ...claims, ticket: { id, usedMs: Date.now() }, ...(app && { app }) };
 }
+
+/** The id of an event: no stream begins with 0. */
+const EVENT_ID = /^[1-9]\d*$/;
 
 /** Only pages that the app names may use its tokens: one that got hold of a token sends its own origin. */
 function requireOrigin(request: HonoRequest, { id, terms }: StoredKey): void {

@@ -4,9 +4,14 @@ import { MAX_TOKEN_DAYS } from '../../shared/wire/tokens.ts';
 
 /** Tickets for streams. */
 export const TICKET_LIMITS = {
-  /** Lifetime of a ticket: a page uses it at once. */
+  /** Until when a ticket must be used first: a page does so at once. */
   lifeMs: MINUTE,
-  /** How long a used ticket is remembered after it has expired: more than clocks differ. */
+  /**
+   * For how long its reader may come back with it, from its making on: an EventSource always asks with the same address.
+   * A stream is ended after ten minutes (follow/limits.ts), and a lost network comes again within some.
+   */
+  returnMs: 15 * MINUTE,
+  /** How long a used ticket is remembered after that: more than clocks differ. */
   keptMs: MINUTE,
 } as const;
 

@@ -30,6 +30,7 @@ import type {
   StillAsked,
   StoredPush,
   StoredSession,
+  StoredTicket,
   UsageRange,
   WantedState,
 } from '../ports/account.ts';
@@ -195,11 +196,11 @@ export class Account extends DurableObject<Env> implements AccountPort {
     this.#store.saveDeleteAfterHours(hours);
   }
 
-  redeem(ticketId: string, expiresMs: number): boolean {
+  redeem(ticket: StoredTicket, isReturn: boolean): boolean {
     // A ticket of before a restore may have been used in the future that was taken back.
     const nowMs = Date.now();
-    if (wasTakenBack(this.env, expiresMs - TICKET_LIMITS.lifeMs, nowMs)) return false;
-    return this.#store.useTicket(ticketId, expiresMs, nowMs);
+    if (wasTakenBack(this.env, ticket.firstMs - TICKET_LIMITS.lifeMs, nowMs)) return false;
+    return this.#store.useTicket(ticket, isReturn, nowMs);
   }
 
   addSession(session: NewStoredSession, admittedBy: string | undefined): Outcome<void> {

@@ -15,6 +15,7 @@ import type {
   PrivateListing,
   SpentSince,
   StillAsked,
+  StoredTicket,
 } from '../ports/account.ts';
 import { Pace } from '../storage/pace.ts';
 import { RECORD_TABLE } from '../storage/records.ts';
@@ -334,12 +335,15 @@ export class AccountStore extends Tables {
     insertRow(this.written, 'settings', { id: 1, delete_after: hours }, replace);
   }
 
-  /** False if the ticket was used before. Also deletes tickets that have long expired. */
-  useTicket(id: string, expiresMs: number, nowMs: number): boolean {
+  /** Whether the ticket opens its stream, as its port says. Also deletes tickets that have long expired. */
+  useTicket({ id, firstMs, expiresMs }: StoredTicket, isReturn: boolean, nowMs: number): boolean {
     const { written } = this;
     written.exec('delete from tickets where expires < ?', nowMs - TICKET_LIMITS.keptMs);
-    const ticket = { id, expires: expiresMs };
-    return insertRow(written, 'tickets', ticket, 'on conflict (id) do nothing').rowsWritten > 0;
+    if (written.exec('select 1 from tickets where id = ?', id).toArray().length > 0)
+      return isReturn;
+    if (firstMs <= nowMs) return false;
+    insertRow(written, 'tickets', { id, expires: expiresMs });
+    return true;
   }
 }
 

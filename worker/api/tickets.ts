@@ -24,7 +24,7 @@ export const TICKETS: readonly Endpoint[] = [
     tag: 'Conversations',
     summary: 'Create a ticket for one stream',
     description:
-      'The ticket goes into `?ticket=` of an `events` path. It is for readers that cannot send a token, such as a browser’s EventSource. It opens that stream once.',
+      'The ticket goes into `?ticket=` of an `events` path. It is for readers that cannot send a token, such as a browser’s EventSource. It opens that stream once, within a minute. For 15 minutes the same reader may come back with it and with `Last-Event-ID`, as an EventSource does by itself: that ends its earlier connection.',
     access: 'user',
     body: { schema: TicketRequest, example: { conversationId: CONVERSATION_ID } },
     answers: [jsonAnswer(201, 'The ticket.', Ticket)],
@@ -33,7 +33,8 @@ export const TICKETS: readonly Endpoint[] = [
       const person = personOf(c);
       const path = await findStream(c.env, person, await parseBody(c, TicketRequest));
       const { account, session, expiresMs: untilMs } = person;
-      const wanted = { account, session, path, nowMs: Date.now(), untilMs };
+      const salt = c.var.caller.app?.key.salt;
+      const wanted = { account, session, salt, path, nowMs: Date.now(), untilMs };
       const ticket = await mintTicket(c.env.AUTH_SECRET, wanted);
       return c.json(ticket, 201);
     },

@@ -22,7 +22,7 @@ export type Attached =
   | { readonly type: 'socket'; readonly socket: WebSocket }
   | { readonly type: 'response'; readonly response: Response };
 
-/** How a socket ended. `expired`: the reader's session has ended. `lost`: attach again with the cursor. */
+/** How a socket ended. `expired`: the reader's session has ended, or another reader has come with its ticket. `lost`: attach again with the cursor. */
 export type AttachEnd = 'done' | 'expired' | 'lost';
 
 async function attach(
@@ -31,11 +31,11 @@ async function attach(
   framing: Following['framing'],
   cursor: number,
 ): Promise<Attached> {
-  const { session } = caller;
+  const { session, ticket } = caller;
   // Always asked anew: a reader that was cut a moment ago comes back with a token that a plain read still trusts.
   const why = await inTime<Refused | null>(accountOf(env, caller.account).refusal(session));
   if (why) throw refused(why);
-  const url = formatFollowRequest(caller, { framing, responseId, session }, cursor);
+  const url = formatFollowRequest(caller, { framing, responseId, session, ticket }, cursor);
   const upgrade = { headers: { ...tracing(caller), upgrade: 'websocket' } };
   const object =
     'conversationId' in caller ? conversationOf(env, caller) : accountOf(env, caller.account);

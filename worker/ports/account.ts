@@ -99,8 +99,8 @@ export interface AccountPort extends Rpc.DurableObjectBranded {
 
   setDeleteAfterHours(hours: number | null): void;
 
-  /** Uses a ticket up. False if it was used before. */
-  redeem(ticketId: string, expiresMs: number): boolean;
+  /** Whether a ticket opens its stream: for its first reader in time, or with `isReturn` for one that was there before. */
+  redeem(ticket: StoredTicket, isReturn: boolean): boolean;
 
   /** Adds a session that `admittedBy` lets in, once. Fails with ENTRY_ENDED, RATE_LIMITED, or by the standing. */
   addSession(session: NewStoredSession, admittedBy: string | undefined): Outcome<void>;
@@ -164,6 +164,15 @@ export type Standing = Pick<AccountStanding, 'has' | 'deleted'> & {
   /** When it got into its state, epoch milliseconds; null if it has always been active. */
   readonly sinceMs: number | null;
 };
+
+/** A ticket as its account looks at it. Times are epoch milliseconds. */
+export interface StoredTicket {
+  readonly id: string;
+  /** Until when it may be used first. */
+  readonly firstMs: number;
+  /** Until when its reader may come back. */
+  readonly expiresMs: number;
+}
 
 /** A subscription to notifications. `origin`: where the person finds the page. */
 export interface StoredPush extends PushRequest {

@@ -26,6 +26,14 @@ export interface Person {
   readonly expiresMs?: number;
   /** The session of its token, whose end cuts its streams; undefined for tokens without one. */
   readonly session?: string | undefined;
+  /** Set where a ticket replaced its token. */
+  readonly ticket?: UsedTicket;
+}
+
+/** One use of a ticket. Of two readers with one ticket, the one whose use is later stays. */
+export interface UsedTicket {
+  readonly id: string;
+  readonly usedMs: number;
 }
 
 /** A person and a conversation, which may belong to another account. */

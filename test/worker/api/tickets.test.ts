@@ -1,10 +1,13 @@
 import { env, runInDurableObject, SELF } from 'cloudflare:test';
-import { SignJWT } from 'jose';
+import { decodeJwt, SignJWT } from 'jose';
 import { describe, expect, it, vi } from 'vitest';
 import { Ticket } from '../../../shared/api/conversations.ts';
 import { TICKET_LIMITS } from '../../../worker/account/limits.ts';
+import { formatFollowRequest } from '../../../worker/conversation/reading/requests.ts';
+import { SESSION_CLOSE } from '../../../worker/conversation/tape/followers.ts';
 import { call, chat, errorOf, scriptModel, tokenFor } from '../api.ts';
 import { SseReader } from '../follow/sse-reader.ts';
+import { clientOf, clientWith, signIn } from '../people/people.ts';
 
 it('opens the stream of a response, to its end, without a token', async () => {
   const { account, id } = await answered();
@@ -78,11 +81,130 @@ it('forgets used tickets after their expiry', async () => {
   expect(await usedBy(account)).toBe(3);
   const ticket = await ticketFor({ responseId: id }, account);
   const now = Date.now();
-  vi.spyOn(Date, 'now').mockReturnValue(now + TICKET_LIMITS.lifeMs + TICKET_LIMITS.keptMs + 2_000);
-  await env.ACCOUNTS.get(env.ACCOUNTS.idFromName(account)).redeem(crypto.randomUUID(), now);
+  const { returnMs, keptMs } = TICKET_LIMITS;
+  vi.spyOn(Date, 'now').mockReturnValue(now + returnMs + keptMs + 2_000);
+  const other = { id: crypto.randomUUID(), firstMs: Number.POSITIVE_INFINITY, expiresMs: now };
+  await env.ACCOUNTS.get(env.ACCOUNTS.idFromName(account)).redeem(other, false);
   vi.restoreAllMocks();
   expect(await usedBy(account)).toBe(1);
   expect((await open(path, ticket)).status).toBe(200);
+});
+
+describe('an EventSource that comes back', () => {
+  const back = (id: number | string | null | undefined) => ({
+    headers: { 'last-event-id': String(id) },
+  });
+
+  it('gets the rest by the same address, as often as it is cut off', async () => {
+    const { account, id } = await answered();
+    const path = `chat/completions/${id}/events`;
+    const ticket = await ticketFor({ responseId: id }, account);
+    const whole = await new SseReader(await open(path, ticket)).toEnd();
+    for (const at of [0, 1, 2]) {
+      const rest = await new SseReader(await open(path, ticket, back(whole[at]?.id))).toEnd();
+      expect(rest.map(({ event }) => event.type)).toEqual(
+        whole.slice(at + 1).map(({ event }) => event.type),
+      );
+    }
+    const last = whole.at(-1)?.id;
+    expect((await open(path, ticket, back(last))).status).toBe(204);
+    for (const wrong of ['0', '-1', '1.5', 'x', '', `${last},${last}`])
+      expect((await open(path, ticket, back(wrong))).status).toBe(401);
+    expect((await open(`${path}?after=1`, ticket)).status).toBe(401);
+    expect((await open(`chat/completions/${id}`, ticket, back(1))).status).toBe(401);
+  });
+
+  it('ends the connection that it had', async () => {
+    const { account, conversationId } = await answered();
+    const path = `conversations/${conversationId}/events`;
+    const ticket = await ticketFor({ conversationId }, account);
+    const first = new SseReader(await open(path, ticket));
+    const cursor = (await first.untilType('done')).at(-1)?.id;
+    const other = new SseReader(await open(path, await ticketFor({ conversationId }, account)));
+    await other.untilType('done');
+    const second = new SseReader(await open(path, ticket, back(cursor)));
+    await first.toEnd();
+    await chat('again', { account, conversationId });
+    expect((await second.untilType('done')).length).toBeGreaterThan(2);
+    await other.untilType('done');
+    await second.leave();
+    await other.leave();
+  });
+
+  it('keeps its connection where the adapter of the earlier one attaches again', async () => {
+    const account = `ada-${crypto.randomUUID()}`;
+    const object = env.ACCOUNTS.get(env.ACCOUNTS.idFromName(account));
+    const attach = async (usedMs: number) => {
+      const following = {
+        framing: 'json',
+        responseId: null,
+        ticket: { id: 'one', usedMs },
+      } as const;
+      const headers = { upgrade: 'websocket' };
+      const url = formatFollowRequest({ account }, following, 0);
+      const { webSocket } = await object.fetch(url, { headers });
+      const closed = new Promise<number>((resolve) =>
+        webSocket?.addEventListener('close', ({ code }) => resolve(code)),
+      );
+      webSocket?.accept();
+      return { closed };
+    };
+    const later = await attach(2);
+    const earlier = await attach(1);
+    expect(await earlier.closed).toBe(SESSION_CLOSE);
+    const latest = await attach(3);
+    expect(await Promise.race([later.closed, latest.closed.then(() => 'latest')])).toBe(
+      SESSION_CLOSE,
+    );
+  });
+
+  it('may do so with a ticket that it never used, within the first minute alone', async () => {
+    const { account, id } = await answered();
+    const path = `chat/completions/${id}/events`;
+    const [used, unused] = [
+      await ticketFor({ responseId: id }, account),
+      await ticketFor({ responseId: id }, account),
+    ];
+    await (await open(path, used, back(1))).body?.cancel();
+    const now = Date.now();
+    const at = async (aheadMs: number, ticket: string, init?: RequestInit) => {
+      vi.spyOn(Date, 'now').mockReturnValue(now + aheadMs);
+      const { status, body } = await open(path, ticket, init);
+      await body?.cancel();
+      vi.restoreAllMocks();
+      return status;
+    };
+    const { lifeMs, returnMs } = TICKET_LIMITS;
+    expect(await at(lifeMs, unused)).toBe(401);
+    expect(await at(lifeMs, unused, back(1))).toBe(401);
+    expect(await at(returnMs - 2_000, used, back(1))).toBe(200);
+    expect(await at(returnMs - 2_000, used)).toBe(401);
+    expect(await at(returnMs, used, back(1))).toBe(401);
+  });
+
+  it('cannot once the token has ended that the ticket was made with', async () => {
+    const { account, id } = await answered();
+    const token = await tokenFor({ account, expires: '2m' });
+    const headers = { authorization: `Bearer ${token}` };
+    const { ticket } = Ticket.parse(
+      await (await request({ responseId: id }, account, headers)).json(),
+    );
+    expect(decodeJwt(ticket).exp).toBe(decodeJwt(token).exp);
+  });
+
+  it('cannot once its session has ended', async () => {
+    const { account, id } = await answered();
+    const kept = await signIn(account);
+    const { ticket } = await clientWith(kept).createTicket({ responseId: id });
+    const path = `chat/completions/${id}/events`;
+    await (await open(path, ticket)).body?.cancel();
+    await (await open(path, ticket, back(1))).body?.cancel();
+    await (await clientOf(account)).endSession(kept.session);
+    expect(await errorOf(await open(path, ticket, back(1)))).toMatchObject({
+      status: 401,
+      code: 'SESSION_ENDED',
+    });
+  });
 });
 
 describe('a ticket opens nothing else', () => {
@@ -164,8 +286,8 @@ async function answered(): Promise<Ids> {
   return { account, id, conversationId };
 }
 
-function request(body: unknown, account: string): Promise<Response> {
-  return call('tickets', { body: JSON.stringify(body), account });
+function request(body: unknown, account: string, headers = {}): Promise<Response> {
+  return call('tickets', { body: JSON.stringify(body), account, headers });
 }
 
 async function ticketFor(body: unknown, account: string): Promise<string> {
@@ -192,7 +314,8 @@ async function forged(
   const key = secret
     ? new TextEncoder().encode(secret)
     : Uint8Array.from(atob(env.AUTH_SECRET ?? ''), (character) => character.charCodeAt(0));
-  return await new SignJWT({ path, until: Date.now() / 1000 + 60 })
+  const seconds = Math.floor(Date.now() / 1000);
+  return await new SignJWT({ path, first: seconds + 60, until: seconds + 60 })
     .setProtectedHeader({ alg: 'HS256' })
     .setIssuer('drawbridge')
     .setAudience('drawbridge-stream')

@@ -38,6 +38,31 @@ it('an operator makes a key, changes it, gives it another secret and deletes it'
   expect((await operate(`keys/${made.id}/secret`, 'POST')).status).toBe(404);
 });
 
+it.each([
+  ['is gone', (id: string) => operate(`keys/${id}`, 'DELETE')],
+  ['has another secret', (id: string) => operate(`keys/${id}/secret`, 'POST')],
+  ['lacks the right', (id: string) => operate(`keys/${id}`, 'PUT', CHAT_ONLY)],
+])('a ticket of an app’s user opens nothing more once the key %s', async (_, end) => {
+  const key = await makeKey({ origins: ['https://shop.test'] });
+  const made = await use('tickets', await signed(key), { method: 'POST', body: ACCOUNT_STREAM });
+  const { ticket } = await made.json<{ ticket: string }>();
+  const open = async (origin = 'https://shop.test') => {
+    const headers = { 'last-event-id': '1', origin };
+    const url = `https://drawbridge.test/api/v1/events?ticket=${ticket}`;
+    const { status, body } = await SELF.fetch(url, { headers });
+    await body?.cancel();
+    return status;
+  };
+  expect(await open('https://evil.test')).toBe(403);
+  expect([await open(), await open()]).toEqual([200, 200]);
+  expect((await end(key.id)).ok).toBe(true);
+  forgetKeys();
+  expect([401, 403]).toContain(await open());
+});
+
+const CHAT_ONLY = { can: ['chat'], origins: ['https://shop.test'], models: [] };
+const ACCOUNT_STREAM = { stream: 'account' };
+
 it('a second key of the same id, and a name of ours, are refused', async () => {
   const { id } = await makeKey();
   expect(await errorOf(await operate('keys', 'POST', { id }))).toMatchObject({

@@ -83,6 +83,6 @@ const SECURITY_SCHEMES = {
     type: 'apiKey',
     in: 'query',
     name: 'ticket',
-    description: 'From `POST /api/v1/tickets`. It opens one stream, once, within a minute.',
+    description: 'From `POST /api/v1/tickets`. It opens one stream.',
   },
 } as const;

@@ -19,6 +19,8 @@ export const Following = z.object({
   responseId: ResponseId.nullable(),
   /** The session of the follower's token. */
   session: SessionId.optional(),
+  /** The ticket that let the follower in, and when: one follower at a time has it. */
+  ticket: z.object({ id: z.string(), usedMs: z.int() }).optional(),
 });
 export type Following = z.infer<typeof Following>;
 
@@ -32,7 +34,7 @@ export interface Outgoing {
 /** The close code of a socket after the `done` of the response that it follows. */
 export const DONE_CLOSE = 1000;
 
-/** The close code of a socket whose session has ended. Its follower does not attach again. */
+/** The close code of a socket whose session has ended, or whose ticket has let in another one. Its follower does not attach again. */
 export const SESSION_CLOSE = 4001;
 
 /** RFC 6455, section 7.4.1. */
@@ -56,12 +58,28 @@ export class Followers {
   /** Accepts the socket and sends it the past. Call it in the same synchronous step as the read of that past. */
   attach(socket: WebSocket, following: Following, past: readonly Outgoing[]): void {
     this.flush();
+    const isNewest = this.#replaceOlder(following);
     this.#state.acceptWebSocket(socket, [TAG]);
     socket.serializeAttachment(following);
+    if (!isNewest) return socket.close(SESSION_CLOSE, 'replaced');
     this.#sockets.set(socket, following);
     for (const part of partsOf(mergeDeltas(past), following)) {
       this.#sendTo(socket, following, part, new Map());
     }
+  }
+
+  /** Closes the sockets of earlier uses of the same ticket. False if there is a later one: its reader has come back. */
+  #replaceOlder({ ticket }: Following): boolean {
+    if (!ticket) return true;
+    const others = [...this.#sockets].filter(([, following]) => following.ticket?.id === ticket.id);
+    const isOlder = ([, following]: (typeof others)[0]) =>
+      (following.ticket?.usedMs ?? 0) <= ticket.usedMs;
+    if (!others.every(isOlder)) return false;
+    for (const [socket] of others) {
+      this.detach(socket);
+      socket.close(SESSION_CLOSE, 'replaced');
+    }
+    return true;
   }
 
   /** Whether someone follows this response, or the whole conversation. */
