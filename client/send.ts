@@ -17,8 +17,14 @@ export interface RequestParts {
 /** Sends a request to a path below `/api/v1/`. */
 export type Send = (path: string, parts?: RequestParts) => Promise<Response>;
 
-/** Binds an endpoint. The returned function resolves only to successes; an abort rejects with the signal's reason. */
-export function createSend({ url, token, fetch = globalThis.fetch }: ClientOptions): Send {
+/**
+ * Binds an endpoint. The returned function resolves only to successes; an abort rejects with the signal's reason.
+ * `hintOf` adds to the error of a page whose server, of another origin, does not answer.
+ */
+export function createSend(
+  { url, token, fetch = globalThis.fetch }: ClientOptions,
+  hintOf?: (url: string) => string,
+): Send {
   const base = `${url.replace(/\/+$/, '')}/api/v1/`;
   // Whether Drawbridge has ever answered: a strange answer then comes from something on the way.
   let wasReached = false;
@@ -28,7 +34,7 @@ export function createSend({ url, token, fetch = globalThis.fetch }: ClientOptio
     const address = `${base}${path}${search && `?${search}`}`;
     const sendAs = async (bearer: string) => {
       const ask = () => fetch(address, initOf(parts, bearer));
-      const response = await reach(ask, () => unreachable(url, fetch), signal);
+      const response = await reach(ask, () => unreachable(url, fetch, hintOf), signal);
       const refusal = response.ok ? undefined : await refusalOf(response, signal);
       const isStrange = refusal?.code === 'BAD_ANSWER';
       if (isStrange && !wasReached && NO_ENTRY.test(`${response.status}`))
@@ -52,14 +58,18 @@ export function createSend({ url, token, fetch = globalThis.fetch }: ClientOptio
 }
 
 /** Of a server that does not list the page's origin, a browser says the same: it then answers what no page may read. */
-async function unreachable(url: string, fetch: typeof globalThis.fetch): Promise<string> {
+async function unreachable(
+  url: string,
+  fetch: typeof globalThis.fetch,
+  hintOf?: (url: string) => string,
+): Promise<string> {
   // The types of a Worker have neither a location nor a mode.
   const { origin = url }: { origin?: string } = Object(Object(globalThis).location);
   const isElsewhere = !`${url}/`.startsWith(`${origin}/`);
   const unread: object = { mode: 'no-cors' };
   return isElsewhere && (await fetch(`${url}/health`, unread).catch(() => null))
     ? `Drawbridge at ${url} answers, but its ALLOWED_ORIGINS lacks ${origin}`
-    : `Drawbridge cannot be reached at ${url}`;
+    : `Drawbridge cannot be reached at ${url}${(isElsewhere && hintOf?.(url)) || ''}`;
 }
 
 /** Statuses with which a proxy, a firewall or a page to sign in at answers, and so does another server. */

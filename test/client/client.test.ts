@@ -443,6 +443,29 @@ describe('a page of another origin than the server', () => {
     await expect(getMe('https://api.test', browser(false).fetch)).rejects.toThrow(message);
   });
 
+  it.each([
+    ...['http://localhost:8787', 'http://127.0.0.1:8787/', 'http://[::1]:8787', 'http://10.1.2.3'],
+    ...['http://172.31.0.9:1', 'https://192.168.0.2', 'http://[fd00::1]', 'http://nas.local:8787'],
+  ])('learns that the browser may want a permission for %s', async (url) => {
+    openPage(APP);
+    const hint = ', or this page lacks the browser’s permission “Local Network Access”';
+    await expect(getMe(url, browser(false).fetch)).rejects.toMatchObject({
+      code: 'UNREACHABLE',
+      message: `Drawbridge cannot be reached at ${url}${hint}`,
+    });
+    openPage(new URL(url).origin);
+    await expect(getMe(url, browser(false).fetch)).rejects.not.toThrow('permission');
+  });
+
+  it.each(['https://10.example.com', 'https://172.32.0.1', 'https://localhost.example.com'])(
+    'reads of no permission for %s',
+    async (url) => {
+      openPage(APP);
+      const message = `Drawbridge cannot be reached at ${url}`;
+      await expect(getMe(url, browser(false).fetch)).rejects.toMatchObject({ message });
+    },
+  );
+
   it('asks nothing more where it has the origin of the server, and outside of browsers', async () => {
     const { asked, fetch } = browser(true);
     await expect(getMe('https://api.test', fetch)).rejects.toThrow('cannot be reached');
