@@ -28,7 +28,7 @@ const Name = z.string().min(1).max(REQUEST_LIMITS.maxNameChars);
 const TextPart = z.strictObject({ type: z.literal('text'), text: z.string() });
 
 /** An image in OpenAI's form: the model fetches it (https), or the message contains it (base64). */
-const ImagePart = z.strictObject({
+export const ImagePart = z.strictObject({
   type: z.literal('image_url'),
   image_url: z.strictObject({
     url: z
@@ -55,7 +55,8 @@ const PathPart = z
   });
 const UrlPart = z.strictObject(UrlMention.shape);
 
-const ContentPart = z.discriminatedUnion('type', [TextPart, ImagePart, PathPart, UrlPart]);
+/** A part of a message. */
+export const ContentPart = z.discriminatedUnion('type', [TextPart, ImagePart, PathPart, UrlPart]);
 export type ContentPart = z.infer<typeof ContentPart>;
 
 /** The content of a message: text, or text, images and named places in order. */

@@ -5,6 +5,7 @@ import { REQUEST_LIMITS } from '../../shared/limits.ts';
 import { BUILT_IN, type ClientTool } from '../../shared/tools/toolbox.ts';
 import type { Document } from '../../shared/wire/documents.ts';
 import { isOfferName } from '../../shared/wire/offer.ts';
+import { wordsOf } from './history.ts';
 
 export const ONLY_FUNCTIONS =
   'Only functions of the app are possible: the agent brings its own tools, which run on the bridge';
@@ -40,6 +41,12 @@ export function toClientTools(
     parameters: parameters ?? { type: 'object', properties: {} },
   }));
 }
+
+/** A result as an app gives it, as text: a note stands for what is none. */
+export const Output = z
+  .union([z.string(), z.array(z.looseObject({ type: z.string() }))])
+  .transform(wordsOf)
+  .pipe(z.string().max(REQUEST_LIMITS.maxMessageChars));
 
 /** The results of the calls that an answer ended with. */
 export interface CallResults {

@@ -2,20 +2,22 @@
 import * as z from 'zod';
 import {
   ChatFields,
-  type ChatMessage,
+  ChatMessage,
   type ChatRequest,
-  textOf,
+  ContentPart,
 } from '../../shared/api/requests.ts';
 import { REQUEST_LIMITS } from '../../shared/limits.ts';
+import { type AskedMessages, addedFrom, checkAdded, Earlier, toAsked } from './added.ts';
 import {
   type CallResults,
   FunctionFields,
   ONLY_FUNCTIONS,
+  Output,
   toClientTools,
   toResults,
   UNKNOWN_CALL,
 } from './client-tools.ts';
-import { HistoryMessage, toChatMessages } from './history.ts';
+import { textFileIn } from './history.ts';
 
 export const OWN_CHOICE =
   'The agent chooses its own tools, as often as it needs them: leave this out';
@@ -24,45 +26,55 @@ export const ToolChoice = z.enum(['auto', 'none'], OWN_CHOICE).nullish();
 export const OTHER_PATH =
   'Tools cannot be restricted here: send the message to /api/v1/chat/completions, or leave this out';
 
+const Text = ChatMessage.shape.content.refine(
+  (content) => typeof content === 'string',
+  'Only messages of the role user may hold images',
+);
+
+/** Why a file is refused. */
+export const ONLY_TEXT =
+  'Only images and text files can be attached, as data: URLs: send other files as text';
+
+const FilePart = z
+  .looseObject({ type: z.literal('file') })
+  .refine((part) => textFileIn(part) !== undefined, { error: ONLY_TEXT, path: ['file'] });
+
+/** Our own parts, and text files. */
+const Parts = z
+  .array(z.discriminatedUnion('type', [ContentPart, FilePart]))
+  .max(REQUEST_LIMITS.maxContentParts);
+
+/** A message that a client adds. */
+const Message = z.discriminatedUnion('role', [
+  z.object({ role: z.enum(['system', 'developer']), content: Text }),
+  z.object({ role: z.literal('user'), content: z.union([z.string(), Parts]) }),
+  z.looseObject({ role: z.literal('assistant') }),
+  z.object({ role: z.literal('tool'), tool_call_id: z.string(), content: Output }),
+]);
+
+const NO_MESSAGE =
+  'The last message must have the role user or tool, and a message of the user must not be empty';
+
 const Messages = z
-  .array(HistoryMessage)
+  .array(z.union([Message, Earlier]))
   .min(1)
   .max(REQUEST_LIMITS.maxHistoryMessages)
-  .transform((messages, context): AskedMessages | CallResults => {
-    const refuse = (message: string) => {
-      context.addIssue({ code: 'custom', message });
-      return z.NEVER;
-    };
-    const role = messages.at(-1)?.role;
-    if (role === 'tool') return toResults(lastResults(messages)) ?? refuse(UNKNOWN_CALL);
-    if (role !== 'user') return refuse('The last message must have the role user or tool');
-    return toAsked(messages) ?? refuse('The last message must not be empty');
+  .transform((items, context): AskedMessages | CallResults => {
+    const divided = { path: [], items, from: addedFrom(items), schema: Message };
+    const added = checkAdded(divided, context);
+    if (!added) return z.NEVER;
+    if (added.at(-1)?.role !== 'tool') return toAsked(divided, 0, context, NO_MESSAGE);
+    const results = added.flatMap((message) =>
+      message.role === 'tool' ? [{ id: message.tool_call_id, output: message.content }] : [],
+    );
+    const found = toResults(results);
+    if (!found) context.addIssue({ code: 'custom', message: UNKNOWN_CALL });
+    return found ?? z.NEVER;
   });
-
-/** What the agent is asked. */
-export interface AskedMessages {
-  readonly messages: readonly ChatMessage[];
-}
-
-/** The history with a question at its end; undefined where that is empty. */
-export function toAsked(history: readonly HistoryMessage[]): AskedMessages | undefined {
-  const messages = toChatMessages(history);
-  const { content = '' } = messages.at(-1) ?? {};
-  const isAsking = typeof content !== 'string' || content.trim() !== '';
-  return isAsking ? { messages } : undefined;
-}
 
 /** None where results come in place of a question. */
 export function messagesIn(asks: AskedMessages | CallResults): ChatMessage[] {
   return 'messages' in asks ? [...asks.messages] : [];
-}
-
-function lastResults(messages: readonly HistoryMessage[]) {
-  const before = messages.findLastIndex(({ role }) => role !== 'tool');
-  return messages.slice(before + 1).flatMap((message) => {
-    if (message.role !== 'tool') return [];
-    return { id: message.tool_call_id, output: textOf(message.content) };
-  });
 }
 
 const Tools = z

@@ -82,7 +82,7 @@ export const OPENAI: readonly Endpoint[] = [
     path: '/v1/chat/completions',
     summary: 'Chat Completions',
     description:
-      'Takes the whole history each time, in OpenAI’s shape. Fields that only tune the model are accepted. The header `Drawbridge-Ignored-Fields` names the ignored ones. The agent brings its own tools. With `tools` of the app the answer ends with their calls, and a request that ends with all their results goes on with it.',
+      'Takes the whole history each time, in OpenAI’s shape. Only the new message is checked. Fields that only tune the model are accepted. The header `Drawbridge-Ignored-Fields` names the ignored ones. The agent brings its own tools. With `tools` of the app the answer ends with their calls, and a request that ends with all their results goes on with it.',
     rate: 'run',
     body: {
       schema: CompletionRequest,

@@ -197,12 +197,12 @@ describe('a request that cannot be answered as it wants is a 400 that names the 
     [{ input: [{ type: 'item_reference', id: 'msg_x' }] }, 'input[0].id', /no answer/i],
     [
       { input: [{ role: 'user', content: [{ type: 'input_file', file_id: 'f' }] }] },
-      'input[0].content[0].type',
-      /./,
+      'input[0].content[0].file_data',
+      /Only images and text files/,
     ],
     [
       { input: [{ role: 'user', content: [{ type: 'input_image', image_url: 'file:///x' }] }] },
-      'input',
+      'input[0].content[0].image_url',
       /An image is an https URL/,
     ],
   ])('%j', async (body, param, words) => {

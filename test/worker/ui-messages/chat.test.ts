@@ -176,7 +176,7 @@ describe('what a message holds', () => {
           parts: [{ type: 'file', mediaType: 'application/pdf', url: 'data:,' }],
         },
       ],
-      'Only images can be attached',
+      'messages[0].parts[0].mediaType: Only images and text files can be attached',
     ],
     [
       'an image of another kind',

@@ -1,38 +1,41 @@
 /** The request of `/v1/responses`, and its conversion to a request of our own. */
 import * as z from 'zod';
-import { ChatFields, type ChatRequest } from '../../../shared/api/requests.ts';
+import { ChatFields, type ChatRequest, ImagePart } from '../../../shared/api/requests.ts';
 import { REQUEST_LIMITS } from '../../../shared/limits.ts';
+import { addedFrom, checkAdded, Earlier, isResult, toAsked } from '../added.ts';
 import {
   FunctionFields,
   ONLY_FUNCTIONS,
+  Output,
   toClientTools,
   toResults,
   UNKNOWN_CALL,
 } from '../client-tools.ts';
-import { HistoryMessage } from '../history.ts';
-import { messagesIn, OTHER_PATH, OWN_CHOICE, ToolChoice, toAsked } from '../request.ts';
+import { fieldsOf, textFileIn } from '../history.ts';
+import { messagesIn, ONLY_TEXT, OTHER_PATH, OWN_CHOICE, ToolChoice } from '../request.ts';
 import { responseIdIn } from './ids.ts';
 
 const Text = z.object({ type: z.enum(['input_text', 'output_text', 'text']), text: z.string() });
 
 const Image = z.object({
   type: z.literal('input_image'),
-  image_url: z.string('Only images with an image_url are possible'),
+  image_url: ImagePart.shape.image_url.shape.url,
   detail: z.enum(['auto', 'low', 'high']).nullish(),
 });
 
 const Refusal = z.object({ type: z.literal('refusal'), refusal: z.string() });
 
-const InputPart = z.discriminatedUnion('type', [Text, Image, Refusal]);
-type InputPart = z.infer<typeof InputPart>;
+const File = z
+  .looseObject({ type: z.literal('input_file') })
+  .refine((part) => textFileIn(part) !== undefined, { error: ONLY_TEXT, path: ['file_data'] });
+
+const InputPart = z.discriminatedUnion('type', [Text, Image, File, Refusal]);
 
 const Message = z.object({
   type: z.literal('message'),
   role: z.enum(['system', 'developer', 'user', 'assistant']),
   content: z.union([z.string(), z.array(InputPart).max(REQUEST_LIMITS.maxContentParts)]),
 });
-
-const Output = z.union([z.string(), z.array(Text)]);
 
 const InputItem = z.discriminatedUnion('type', [
   Message,
@@ -47,15 +50,11 @@ const InputItem = z.discriminatedUnion('type', [
   z.object({ type: z.literal('reasoning') }),
   z.object({
     type: z.literal('item_reference'),
-    id: z.string().transform((id, context) => {
-      const responseId = responseIdIn(id);
-      if (responseId !== undefined) return responseId;
-      context.addIssue({ code: 'custom', message: 'No answer of Drawbridge has this item' });
-      return z.NEVER;
-    }),
+    id: z
+      .string()
+      .refine((id) => responseIdIn(id) !== undefined, 'No answer of Drawbridge has this item'),
   }),
 ]);
-type InputItem = z.infer<typeof InputItem>;
 
 /** An item without a type is a message. */
 const AnyItem = z.preprocess(
@@ -67,16 +66,17 @@ const AnyItem = z.preprocess(
 );
 
 const Input = z.union([
-  z.string().transform((text): InputItem[] => [{ type: 'message', role: 'user', content: text }]),
-  z.array(AnyItem).min(1).max(REQUEST_LIMITS.maxHistoryMessages),
+  z.string().transform((content): unknown[] => [{ type: 'message', role: 'user', content }]),
+  z
+    .array(z.union([AnyItem, Earlier]))
+    .min(1)
+    .max(REQUEST_LIMITS.maxHistoryMessages),
 ]);
 
 const Tools = z
   .array(z.object({ type: z.literal('function', ONLY_FUNCTIONS), ...FunctionFields.shape }))
   .max(REQUEST_LIMITS.maxClientTools)
   .transform(toClientTools);
-
-const History = z.array(HistoryMessage);
 
 const Format = z.object({
   type: z.literal('text', 'The agent answers in Markdown: only text is possible'),
@@ -120,18 +120,22 @@ export const ResponsesFields = z.looseObject({
 
 /** With what it `asks`: messages behind what the conversation has already, or results of calls. */
 export const ResponsesRequest = ResponsesFields.transform((request, context) => {
-  const refuse = (message: string) => {
-    context.addIssue({ code: 'custom', path: ['input'], message });
-    return z.NEVER;
-  };
-  const { input } = request;
-  if (input.at(-1)?.type === 'function_call_output') {
-    return { ...request, asks: toResults(lastResults(input)) ?? refuse(UNKNOWN_CALL) };
+  const { input: items, previous_response_id: previous } = request;
+  const known = items.findLastIndex((item) => referenceIn(item) !== undefined) + 1;
+  const isNew = previous != null && !isResult(items.at(-1));
+  const from = isNew ? known : addedFrom(items);
+  const divided = { path: ['input'], items, from, schema: AnyItem };
+  const added = checkAdded(divided, context);
+  if (!added) return z.NEVER;
+  if (!isResult(items.at(-1))) {
+    return { ...request, asks: toAsked(divided, known, context, NO_MESSAGE) };
   }
-  const known = input.findLastIndex(({ type }) => type === 'item_reference');
-  const { data, error } = History.safeParse(input.slice(known + 1).flatMap(toHistory));
-  const asked = data?.at(-1)?.role === 'user' ? toAsked(data) : undefined;
-  return { ...request, asks: asked ?? refuse(error?.issues[0]?.message ?? NO_MESSAGE) };
+  const results = added.flatMap((item) =>
+    item.type === 'function_call_output' ? [{ id: item.call_id, output: item.output }] : [],
+  );
+  const asks = toResults(results);
+  if (!asks) context.addIssue({ code: 'custom', path: ['input'], message: UNKNOWN_CALL });
+  return { ...request, asks: asks ?? z.NEVER };
 });
 export type ResponsesRequest = z.infer<typeof ResponsesRequest>;
 
@@ -144,7 +148,13 @@ export function previousOf({
   previous_response_id: previous,
 }: ResponsesRequest): string | null {
   if (previous != null) return responseIdIn(previous) ?? previous;
-  return input.findLast((item) => item.type === 'item_reference')?.id ?? null;
+  return referenceIn(input.findLast((item) => referenceIn(item) !== undefined)) ?? null;
+}
+
+/** The id of our response that an item refers to. */
+function referenceIn(item: unknown): string | undefined {
+  const { type, id } = fieldsOf(item);
+  return type === 'item_reference' && typeof id === 'string' ? responseIdIn(id) : undefined;
 }
 
 /** `conversationId` is the one that goes on. */
@@ -167,49 +177,4 @@ export function toChatRequest(request: ResponsesRequest, conversationId?: string
     delivery: 'queue',
     stream: false,
   };
-}
-
-function lastResults(input: readonly InputItem[]) {
-  const before = input.findLastIndex(({ type }) => type !== 'function_call_output');
-  return input.slice(before + 1).flatMap((item) => {
-    if (item.type !== 'function_call_output') return [];
-    return { id: item.call_id, output: textIn(item.output) };
-  });
-}
-
-function toHistory(item: InputItem): z.input<typeof HistoryMessage>[] {
-  switch (item.type) {
-    case 'message':
-      return [toMessage(item)];
-    case 'function_call': {
-      const { call_id: id, name, arguments: given } = item;
-      return [{ role: 'assistant', tool_calls: [{ id, function: { name, arguments: given } }] }];
-    }
-    case 'function_call_output':
-      return [{ role: 'tool', tool_call_id: item.call_id, content: textIn(item.output) }];
-    case 'reasoning':
-    case 'item_reference':
-      return [];
-    default:
-      return item satisfies never;
-  }
-}
-
-function toMessage({ role, content }: z.infer<typeof Message>): z.input<typeof HistoryMessage> {
-  if (role !== 'user' || typeof content === 'string') return { role, content: textIn(content) };
-  return { role, content: content.map(toPart) };
-}
-
-function toPart(part: InputPart) {
-  if (part.type !== 'input_image') return { type: 'text' as const, text: textIn([part]) };
-  const { image_url: url, detail } = part;
-  return { type: 'image_url' as const, image_url: { url, ...(detail && { detail }) } };
-}
-
-/** Without images, which only messages of the user hold. */
-function textIn(content: string | readonly InputPart[]): string {
-  if (typeof content === 'string') return content;
-  return content
-    .map((part) => ('text' in part ? part.text : 'refusal' in part ? part.refusal : ''))
-    .join('');
 }
