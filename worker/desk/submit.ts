@@ -282,7 +282,8 @@ function withinTerms(request: ChatRequest, terms: Terms | undefined): ChatReques
 
 function modelOf(env: Env, { model: requested, messages }: ChatRequest): string {
   const model = resolveModel(requested, env);
-  const holdsImages = messages.some(({ content }) => imagesOf(content).length > 0);
+  // Images of earlier messages become notes: a chat that has any can go on.
+  const holdsImages = imagesOf(messages.at(-1)?.content ?? '').length > 0;
   if (!holdsImages || resolveTarget(model, env).takesImages) return model;
   throw new DrawbridgeError(
     'IMAGES_NOT_SUPPORTED',

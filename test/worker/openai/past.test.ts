@@ -269,3 +269,16 @@ it('reads a new text file in each shape, and no other', async () => {
     }
   }
 });
+
+it('leaves old images out for a model that takes none', async () => {
+  const image = [{ type: 'image_url', image_url: { url: 'data:image/png;base64,iVBORw0KGgo=' } }];
+  const old = { role: 'user', content: image };
+  const ask = (messages: object[]) =>
+    callV1('chat/completions', {}, JSON.stringify({ model: 'blind', messages }));
+  expect((await ask([old])).status).toBe(400);
+  const requests = scriptModel(() => ({ text: 'Hi.' }));
+  expect((await ask([old, { role: 'user', content: 'never mind' }])).status).toBe(200);
+  const said = JSON.stringify(requests[0]?.messages);
+  expect(said).toContain('[1 image(s), left out: this model takes none]');
+  expect(said).not.toContain('image_url');
+});
