@@ -58,11 +58,12 @@ const AnyMessage = z.looseObject({
   parts: z.array(z.unknown()),
 });
 
+const NO_MESSAGE = 'The last message must have the role user, and a text, an image or a text file';
+
 const Message = AnyMessage.extend({
+  role: z.enum(['system', 'user'], NO_MESSAGE),
   parts: z.array(UiPart).max(REQUEST_LIMITS.maxContentParts),
 });
-
-const NO_MESSAGE = 'The last message must have the role user, and a text, an image or a text file';
 
 /** Fields of messages that cannot be in the SDK's own are those of our own requests. Unknown fields are of the app. */
 const Fields = z.looseObject({

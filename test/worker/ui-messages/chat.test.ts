@@ -166,7 +166,11 @@ describe('what a message holds', () => {
     ['no message', [], 'messages'],
     ['no text', [userMessage(' ')], 'The last message must have the role user, and a text'],
     ['no parts', [{ id: 'm', role: 'user', parts: [] }], 'The last message must'],
-    ['an answer last', [userMessage('a'), { id: 'x', role: 'assistant', parts: [] }], 'The last'],
+    [
+      'an answer last',
+      [userMessage('a'), { id: 'x', role: 'assistant', parts: [{ type: 'tool-x' }] }],
+      'messages[1].role: The last',
+    ],
     [
       'another file',
       [
