@@ -31,6 +31,8 @@ export const ModelSwitches = z.strictObject({
   streamOptions: z.boolean().default(true),
   /** The field for `maxOutputTokens`. OpenAI's reasoning models take only `max_completion_tokens`. */
   maxTokensField: z.enum(['max_tokens', 'max_completion_tokens']).default('max_tokens'),
+  /** The role of the system prompt. `user`: it stands before the user's first words, for templates without the role. */
+  systemRole: z.enum(['system', 'developer', 'user']).default('system'),
   /** All dialects. Whether an answer may have several calls. Without it nothing is sent: several servers refuse it. */
   parallelToolCalls: z.boolean().optional(),
   /** What to send as `store`. Private conversations send false, and leave it out where the server refuses the field. */

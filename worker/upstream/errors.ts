@@ -1,9 +1,10 @@
 /** Reduces upstream errors of every shape seen to one line. public-error.ts decides what a client sees of it. */
 
 import { isObject } from '../../shared/text/json.ts';
+import { DAY, HOUR, MINUTE, SECOND } from '../../shared/units.ts';
 import { CONTEXT_LENGTH_EXCEEDED, isContextOverflow } from './context-overflow.ts';
 import { UPSTREAM_LIMITS } from './limits.ts';
-import { countIn, type JsonObject, objectIn, parseJson, textIn } from './loose-json.ts';
+import { countIn, type JsonObject, listIn, objectIn, parseJson, textIn } from './loose-json.ts';
 
 /** An upstream's error, in its own words. */
 export interface UpstreamError {
@@ -14,6 +15,12 @@ export interface UpstreamError {
   readonly type: string | null;
   /** The HTTP status. Some servers write it only into the body. */
   readonly status: number | null;
+  /** The field of the request that it names, as a path. */
+  readonly param?: string;
+  /** All words, also those that a gateway quotes, to be read and never shown. */
+  readonly words?: string;
+  /** Milliseconds that the body says to wait. */
+  readonly waitMs?: number;
 }
 
 /** Reads the body of a response that is not an answer. `status` is the response's; an error can come with a 200. */
@@ -79,12 +86,62 @@ function errorOf(body: unknown): UpstreamError {
   const words = messageOf(inner) || messageOf(outer);
   const quoted = textIn(objectIn(fields, 'metadata'), 'raw'); // OpenRouter: the provider's own words
   const named = typeof code === 'string' || typeof code === 'number' ? String(code) : null;
+  const all = `${words}\n${quoted}`.trim();
+  const waitMs = waitIn(fields, all);
+  const param = paramIn(fields) || paramIn(isObject(outer) ? outer : {});
+  const message = presentable(words);
   return {
-    message: presentable(words),
-    code: isContextOverflow([named, type], `${words}\n${quoted}`) ? CONTEXT_LENGTH_EXCEEDED : named,
+    message,
+    code: isContextOverflow([named, type], all) ? CONTEXT_LENGTH_EXCEEDED : named,
     type,
     status: statusIn(fields),
+    ...(param !== '' && { param }),
+    ...(waitMs !== undefined && { waitMs }),
+    ...((quoted !== '' || words.length > UPSTREAM_LIMITS.maxErrorChars) && {
+      words: all.slice(0, UPSTREAM_LIMITS.maxErrorWords),
+    }),
   };
+}
+
+/** Google's `RetryInfo`, a field `retry_after` in seconds, or a time in words: "try again in 1m30.5s". */
+function waitIn(fields: JsonObject, words: string): number | undefined {
+  const details = listIn(fields, 'details').filter(isObject);
+  const delay = details.map((detail) => textIn(detail, 'retryDelay')).find(Boolean);
+  const seconds = fields['retry_after'];
+  if (typeof seconds === 'number' && seconds >= 0) return seconds * SECOND;
+  return millisOf(delay ?? AGAIN_IN.exec(words)?.[1] ?? '');
+}
+
+const AGAIN_IN =
+  /\b(?:try again|retry|wait|available|resets?)\b[^.\d]{0,40}?((?:\d+(?:\.\d+)?\s*(?:ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hours?|d|days?)(?![a-z])\s*)+)/i;
+
+/** Undefined where the text names no time. */
+function millisOf(text: string): number | undefined {
+  const parts = Array.from(text.matchAll(/(\d+(?:\.\d+)?)\s*([a-z]+)/gi), ([, count, unit]) => {
+    const name = unit?.toLowerCase() ?? '';
+    const [, ms] = UNITS.find(([names]) => names.test(name)) ?? [];
+    return Number(count) * (ms ?? Number.NaN);
+  });
+  const sum = parts.reduce((all, part) => all + part, 0);
+  return parts.length > 0 && Number.isFinite(sum) ? sum : undefined;
+}
+
+const UNITS: readonly (readonly [RegExp, number])[] = [
+  [/^(?:ms|milli)/, 1],
+  [/^s/, SECOND],
+  [/^m/, MINUTE],
+  [/^h/, HOUR],
+  [/^d/, DAY],
+];
+
+/** OpenAI's `param`, or the `loc` of the first error of a list (FastAPI, Mistral). */
+function paramIn(fields: JsonObject): string {
+  const param = textIn(fields, 'param');
+  if (param !== '') return param;
+  const lists = [fields, objectIn(fields, 'message')].map((one) => listIn(one, 'detail'));
+  const first: unknown = lists.find((list) => list.length > 0)?.[0];
+  const place = isObject(first) ? listIn(first, 'loc') : [];
+  return place.filter((part) => part !== 'body').join('.');
 }
 
 /** The message from any known field. FastAPI's `detail` and Mistral's `message` can be lists of errors. */

@@ -4,7 +4,7 @@ import { CONTEXT_LENGTH_EXCEEDED } from './context-overflow.ts';
 import { UPSTREAM_LIMITS } from './limits.ts';
 import { type ModelEnv, readTable } from './models.ts';
 import type { UpstreamReply } from './reader.ts';
-import type { Retry } from './retry.ts';
+import { isRetryable, type Retry } from './retry.ts';
 
 /** When to ask another model. `at_last`: after all attempts. `to_larger`: at once, with a larger window alone. */
 export type Fallback = 'never' | 'at_last' | 'at_once' | 'to_larger';
@@ -18,6 +18,8 @@ export function fallbackFor({ outcome, error }: UpstreamReply, retry: Retry | nu
     if (error.status !== null && ELSEWHERE.has(error.status)) return 'at_once';
     if (names.some((name) => ELSEWHERE_NAMES.has(name))) return 'at_once';
     if (retry && (retry.afterMs ?? 0) > UPSTREAM_LIMITS.patienceMs) return 'at_once';
+    // The server wants a longer wait than anybody has.
+    if (!retry && error.status !== null && isRetryable(error.status)) return 'at_once';
   }
   return retry ? 'at_last' : 'never';
 }

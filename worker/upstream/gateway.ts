@@ -1,18 +1,17 @@
 /** Sends one request to the model, reads the streamed answer and judges it. The run decides about retries. */
 
 import { PROVIDERS } from '../../shared/settings/dialects.ts';
-import type { ModelSwitches } from '../../shared/settings/models.ts';
 import { logEvent } from '../health/log.ts';
 import { metrics } from '../health/metrics.ts';
 import { Body, ConnectionError } from './body.ts';
+import { CONTEXT_LENGTH_EXCEEDED } from './context-overflow.ts';
 import { costOf } from './cost.ts';
 import { demoReply } from './demo/wire.ts';
-import type { Concession } from './dialects/dialect.ts';
 import { DIALECTS } from './dialects/dialects.ts';
-import type { UpstreamError } from './errors.ts';
 import { type Fallback, fallbackFor } from './fallback.ts';
 import { BodyGathering } from './gathering.ts';
 import { UPSTREAM_LIMITS } from './limits.ts';
+import type { JsonObject } from './loose-json.ts';
 import type { ModelTarget, ServerTarget } from './models.ts';
 import { publicError } from './public-error.ts';
 import {
@@ -22,8 +21,11 @@ import {
   readWholeReply,
   type UpstreamReply,
 } from './reader.ts';
+import { bothOf, type Concession, namesIn, withConcession } from './refusals/concessions.ts';
+import { type AfterRefusal, afterRefusal } from './refusals/ladder.ts';
+import { Learned } from './refusals/learned.ts';
 import { stringifyBody, type UpstreamRequest } from './request.ts';
-import { isPassing, isRetryable, type Retry, retryAfterMs } from './retry.ts';
+import { isPassing, isRetryable, type Retry, retryAfterMs, retryFor, withEnd } from './retry.ts';
 import { withoutSecrets } from './secrets.ts';
 import { StallGuard } from './stall-guard.ts';
 
@@ -35,6 +37,10 @@ export interface GatewayAnswer {
   readonly retry: Retry | null;
   /** Whether and when another model may answer instead. */
   readonly fallback: Fallback;
+  /** What may follow where the server has refused the request; absent for another outcome. */
+  readonly after?: AfterRefusal;
+  /** The settings that the request had differently, because the server refuses them. */
+  readonly adjusted?: readonly string[];
 }
 
 /** Asks the model within UPSTREAM_LIMITS; `onParts` gets parts as they come. Throws by the signal or `onParts`. */
@@ -46,10 +52,11 @@ export async function askModel(
 ): Promise<GatewayAnswer> {
   const guard = new StallGuard(signal);
   try {
-    const { reply, retry } = await attempt(withKnown(target), request, onParts, guard);
-    const fallback = fallbackFor(reply, retry);
-    const sent = withPublicError(withCost(reply, target), target);
-    return counted({ reply: sent, retry, fallback }, request);
+    const { reply, ...judged } = await attempt(target, request, onParts, guard);
+    const named = withCode(reply, judged.after);
+    const fallback = fallbackFor(named, judged.retry);
+    const sent = withPublicError(withCost(named, target), target);
+    return counted({ ...judged, reply: sent, fallback }, request);
   } catch (cause) {
     signal.throwIfAborted();
     if (!(cause instanceof ConnectionError)) throw cause;
@@ -74,7 +81,8 @@ function counted(answer: GatewayAnswer, { model }: UpstreamRequest): GatewayAnsw
   return answer;
 }
 
-type Judged = Omit<GatewayAnswer, 'fallback'>;
+/** What one attempt came to. */
+type Judged = Pick<GatewayAnswer, 'reply' | 'retry' | 'after' | 'adjusted'>;
 
 /** Asks the server, and asks again in another form if its error says which form it wants. */
 async function attempt(
@@ -83,88 +91,73 @@ async function attempt(
   onParts: (parts: readonly ReplyPart[]) => void,
   guard: StallGuard,
 ): Promise<Judged> {
-  const options = readerOptionsFor(target);
-  const response = await send(target, request, guard.signal);
-  const judged = await readResponse(response, options, onParts, guard);
-  if (target.kind === 'demo' || hasBegun(judged.reply)) return judged;
-  const concession = concessionTo(judged.reply.error, target);
-  if (!concession) return judged;
-  const { change, isLasting } = concession;
-  const again = await attempt(withSwitches(target, change), request, onParts, guard);
-  if (isLasting && !again.reply.error) {
-    if (lasting.size >= UPSTREAM_LIMITS.maxKnownModels) lasting.clear();
-    lasting.set(keyOf(target), { ...lasting.get(keyOf(target)), ...change });
+  if (target.kind === 'demo') {
+    const response = demoReply({
+      messages: request.messages,
+      tools: request.tools.map((tool) => ('function' in tool ? tool.function.name : '')),
+    });
+    return await readResponse(response, {}, onParts, guard);
   }
-  return again;
+  let made = learned.of(target);
+  let lasting: Concession | undefined;
+  for (let steps = 0; ; steps++) {
+    const form = withConcession(target, made);
+    const body = bodyFor(form, request);
+    const response = await post(body, form, guard.signal);
+    const judged = await readResponse(response, readerOptionsFor(form), onParts, guard);
+    const { error } = judged.reply;
+    if (!error) {
+      // Only what has helped is remembered.
+      if (lasting) learned.keep(target, lasting);
+      return { ...judged, ...(made && { adjusted: namesIn(made) }) };
+    }
+    if (hasBegun(judged.reply) || judged.retry) return judged;
+    const { messages: _, input: __, system: ___, tools, ...fields } = body;
+    const { history } = request;
+    const refused = { target: form, fields, hasTools: tools !== undefined, history };
+    const after = afterRefusal(error, refused);
+    if (after.type !== 'setting' || steps === UPSTREAM_LIMITS.maxConcessions)
+      return { ...judged, after };
+    const { isOnce, ...concession } = after.concession;
+    made = bothOf(made, concession);
+    if (!isOnce) lasting = bothOf(lasting, concession);
+  }
 }
 
-/** What the servers of models always refuse, as they have said. Each instance of the Worker learns it once. */
-const lasting = new Map<string, Partial<ModelSwitches>>();
-
-function withKnown(target: ModelTarget): ModelTarget {
-  return target.kind === 'demo' ? target : withSwitches(target, lasting.get(keyOf(target)));
-}
-
-function withSwitches(target: ServerTarget, change: Partial<ModelSwitches> = {}): ServerTarget {
-  return { ...target, switches: { ...target.switches, ...change } };
-}
-
-function keyOf({ dialect, baseUrl, upstreamId }: ServerTarget): string {
-  return `${dialect} ${baseUrl} ${upstreamId}`;
-}
+/** Each instance of the Worker learns what a server refuses by itself: that costs one request. */
+const learned = new Learned();
 
 /** Whether anything was shown. A second attempt would then show it twice. */
 function hasBegun({ text, reasoning, calls }: UpstreamReply): boolean {
   return text !== '' || reasoning !== null || calls.length > 0;
 }
 
-/** Terminates: each switch changes at most once. */
-function concessionTo(
-  error: UpstreamError | null,
-  { dialect, switches }: ServerTarget,
-): Concession | null {
-  if (!error?.status || !REFUSED.has(error.status)) return null;
-  return DIALECTS[dialect].concede(error.message, switches);
-}
-
-/** OpenAI answers 404 for an item that the request only names. */
-const REFUSED: ReadonlySet<number> = new Set([400, 404, 422]);
-
-function readerOptionsFor(target: ModelTarget): ReaderOptions {
-  if (target.kind === 'demo') return {};
-  const { dialect, upstreamId, switches } = target;
+function readerOptionsFor({ dialect, upstreamId, switches }: ServerTarget): ReaderOptions {
   const { newReader, hasThinkTags } = DIALECTS[dialect];
   return { reader: newReader(upstreamId), thinkTags: hasThinkTags && switches.thinkTags };
 }
 
-async function send(
-  target: ModelTarget,
-  request: UpstreamRequest,
-  signal: AbortSignal,
-): Promise<Response> {
-  if (target.kind === 'demo') {
-    return demoReply({
-      messages: request.messages,
-      tools: request.tools.map((tool) => ('function' in tool ? tool.function.name : '')),
-    });
-  }
-  return await post(request, target, signal);
+function bodyFor(target: ServerTarget, request: UpstreamRequest): JsonObject {
+  const omitted = new Set(target.omitted);
+  const body = Object.entries(DIALECTS[target.dialect].format(request, target));
+  return Object.fromEntries(
+    body.filter(([name, value]) => value !== undefined && !omitted.has(name)),
+  );
 }
 
 async function post(
-  request: UpstreamRequest,
+  body: JsonObject,
   target: ServerTarget,
   signal: AbortSignal,
 ): Promise<Response> {
-  const { path, format } = DIALECTS[target.dialect];
-  const sent = fetch(`${target.baseUrl}${path}`, {
+  const sent = fetch(`${target.baseUrl}${DIALECTS[target.dialect].path}`, {
     method: 'POST',
     headers: {
       'content-type': 'application/json',
       accept: 'text/event-stream',
       ...PROVIDERS[target.dialect].headers(target.apiKey),
     },
-    body: stringifyBody(format(request, target)),
+    body: stringifyBody(body),
     // A redirect could lead the key and the conversation to any host.
     redirect: 'manual',
     signal,
@@ -246,7 +239,7 @@ async function readOn(body: Body, guard: StallGuard): Promise<Uint8Array | null>
 /** Ignores silence after a complete answer: some servers leave out `[DONE]` and hold the connection open. */
 function judgeStream(reply: UpstreamReply, guard: StallGuard): Judged {
   if (guard.verdict === null || reply.outcome !== 'interrupted') {
-    return { reply, retry: isTransient(reply) ? { afterMs: null } : null };
+    return { reply, retry: isTransient(reply) ? retryFor(reply.error, null) : null };
   }
   const given = unreachable(guard);
   const { outcome, error } = given.reply;
@@ -264,8 +257,13 @@ async function readWhole(
   if (status < 400 && text.trim() === '') return { reply: NOTHING_CAME, retry: { afterMs: null } };
   const { parts, reply } = readWholeReply(status, headers.get('content-type'), text, options);
   if (parts.length > 0) onParts(parts);
-  const retry = isRetryable(status) ? { afterMs: retryAfterMs(headers, Date.now()) } : null;
-  return { reply, retry };
+  if (!isRetryable(status)) return { reply, retry: null };
+  const { error } = reply;
+  const askedMs = retryAfterMs(headers, Date.now());
+  const retry = retryFor(error, askedMs);
+  const waitMs = askedMs ?? error?.waitMs;
+  if (retry || !error || waitMs === undefined) return { reply, retry };
+  return { reply: { ...reply, error: withEnd(error, waitMs, Date.now()) }, retry };
 }
 
 async function readBounded(body: Body): Promise<string> {
@@ -282,6 +280,17 @@ async function readBounded(body: Body): Promise<string> {
 function isTransient({ outcome, error }: UpstreamReply): boolean {
   if (outcome === 'interrupted') return true;
   return outcome === 'error' && error !== null && isPassing(error);
+}
+
+/** The error with the code of what the ladder found it to be. */
+function withCode(reply: UpstreamReply, after: AfterRefusal | undefined): UpstreamReply {
+  const { error } = reply;
+  if (!error || !after) return reply;
+  if (after.type === 'shorten' && !after.isSuspicion)
+    return { ...reply, error: { ...error, code: CONTEXT_LENGTH_EXCEEDED } };
+  if (after.type !== 'end' || !after.code) return reply;
+  const param = 'field' in after && { param: after.field };
+  return { ...reply, error: { ...error, code: after.code, ...param } };
 }
 
 function withCost(reply: UpstreamReply, target: ModelTarget): UpstreamReply {

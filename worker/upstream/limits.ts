@@ -1,12 +1,14 @@
 /** The limits of a request to a model. */
-import { KIB, MIB, MINUTE, SECOND } from '../../shared/units.ts';
+import { DAY, KIB, MIB, MINUTE, SECOND } from '../../shared/units.ts';
 
 /** Talking to the model. */
 export const UPSTREAM_LIMITS = {
   /** Attempts of one turn with one model while nothing of the answer was shown. */
   maxAttempts: 3,
-  /** The longest wait after an upstream's Retry-After; a longer one is cut to this. */
+  /** The longest wait that a server may ask for. Where it asks for more, the answer fails at once and says until when. */
   maxRetryAfterMs: 60 * SECOND,
+  /** The longest wait that is shown: servers of a month's quota name its end. */
+  maxShownWaitMs: 366 * DAY,
   /** If the upstream asks for a longer wait than this, a fallback answers, if there is one. */
   patienceMs: 5 * SECOND,
   /** First back-off; doubled for each attempt, with jitter. */
@@ -41,6 +43,12 @@ export const UPSTREAM_LIMITS = {
   maxKnownModels: 1_000,
   /** UTF-16 units of an upstream's error message that are passed on. */
   maxErrorChars: 500,
+  /** UTF-16 units of all that an error says, which are read for what it is about. */
+  maxErrorWords: 8_000,
+  /** Settings of one request that are changed one after the other because its server refuses them. */
+  maxConcessions: 8,
+  /** How long what a server refuses is remembered. */
+  learnedMs: DAY,
   /** Levels of an error's JSON that are searched for its message: the deepest seen is three. */
   maxErrorDepth: 4,
 } as const;

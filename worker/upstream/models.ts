@@ -41,6 +41,8 @@ export interface ServerTarget {
   /** Undefined if unknown. */
   readonly prices: ModelPrices | undefined;
   readonly switches: ModelSwitches;
+  /** Fields of the body that its server refuses (refusals/concessions.ts). */
+  readonly omitted?: readonly string[];
   /** Every configured secret, also those of other models. A word of a server that holds part of one is not shown. */
   readonly secrets: readonly string[];
 }

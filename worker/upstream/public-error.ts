@@ -3,14 +3,18 @@ import type { UpstreamError } from './errors.ts';
 import { withoutSecrets } from './secrets.ts';
 
 /** The error with a message that may be shown: without words that could hold part of a key. */
-export function publicError(error: UpstreamError, secrets: readonly string[]): UpstreamError {
+export function publicError(
+  { words: _, ...error }: UpstreamError,
+  secrets: readonly string[],
+): UpstreamError {
   const message = isAboutKeys(error)
     ? refusedKey(error.status)
     : withoutSecrets(error.message, secrets);
   return { ...error, message };
 }
 
-function isAboutKeys({ status, code, type, message }: UpstreamError): boolean {
+/** Whether the server refuses the key, or could show a part of it. */
+export function isAboutKeys({ status, code, type, message }: UpstreamError): boolean {
   if (status !== null && KEY_STATUSES.has(status)) return true;
   return [code, type, message].some((words) => words !== null && KEY_WORDS.test(words));
 }

@@ -6,6 +6,7 @@ import type {
 } from 'openai/resources/chat/completions';
 import type { Sampling } from '../../shared/api/requests.ts';
 import type { ServerTarget } from './models.ts';
+import type { RefusedHistory } from './refusals/ladder.ts';
 
 /** An assistant's message carries back what its upstream needs to see again (OpenRouter, Gemini, DeepSeek). */
 export type UpstreamMessage =
@@ -25,6 +26,8 @@ export interface UpstreamRequest {
   readonly isOnce?: true;
   /** The client's settings. */
   readonly sampling?: Sampling | undefined;
+  /** What can be done with the messages if the server refuses them; undefined where nothing can. Not sent. */
+  readonly history?: RefusedHistory | undefined;
 }
 
 /** The longest answer to ask for: the smaller one of the model's limit and the client's. Undefined without both. */

@@ -38,14 +38,35 @@ const RATE_LIMITS: ReadonlySet<string | null | undefined> = new Set([
   'rate_limit_exceeded',
 ]);
 
-/** The wait that the upstream asks for (`Retry-After`, or OpenAI's header), at most `maxRetryAfterMs`; or null. */
+/** The wait that the upstream asks for (`Retry-After`, or OpenAI's header), in milliseconds; null without one. */
 export function retryAfterMs(headers: Headers, nowMs: number): number | null {
   const millis = Number.parseFloat(headers.get('retry-after-ms') ?? '');
   const header = headers.get('retry-after') ?? '';
   const seconds = Number.parseFloat(header);
   const waitMs = millis >= 0 ? millis : seconds >= 0 ? seconds * 1000 : Date.parse(header) - nowMs;
-  return waitMs >= 0 ? Math.min(waitMs, UPSTREAM_LIMITS.maxRetryAfterMs) : null;
+  return waitMs >= 0 ? waitMs : null;
 }
+
+/** What may follow a refusal that can pass: another attempt, or none where the server wants a longer wait than anybody has. */
+export function retryFor(error: UpstreamError | null, askedMs: number | null): Retry | null {
+  if ([error?.code, error?.type].some((name) => SPENT.has(name))) return null;
+  const afterMs = askedMs ?? error?.waitMs ?? null;
+  return (afterMs ?? 0) > UPSTREAM_LIMITS.maxRetryAfterMs ? null : { afterMs };
+}
+
+/** The error of a wait that is too long, with its end. */
+export function withEnd(error: UpstreamError, waitMs: number, nowMs: number): UpstreamError {
+  const until = new Date(nowMs + Math.min(waitMs, UPSTREAM_LIMITS.maxShownWaitMs)).toISOString();
+  return { ...error, message: `${error.message} It can be asked again at ${until}.` };
+}
+
+/** A quota that is used up. Another attempt would be refused as well. */
+const SPENT: ReadonlySet<string | null | undefined> = new Set([
+  'insufficient_quota', // OpenAI
+  'exceeded_current_quota_error', // Moonshot
+  'billing_hard_limit_reached',
+  'billing_not_active',
+]);
 
 /** Exponential back-off, shortened by up to a quarter. `random` is in [0, 1). */
 export function retryDelayMs(failures: number, random: number): number {

@@ -54,6 +54,10 @@ function failureOfRun(errorCode: string, message: string): Failure {
   switch (errorCode) {
     case 'CONTEXT_LENGTH_EXCEEDED':
       return { ...failure, status: 400, param: 'messages' };
+    case 'MODEL_WITHOUT_TOOLS':
+      return { ...failure, status: 400, param: 'model' };
+    case 'SETTING_REFUSED':
+      return { ...failure, status: 400, param: message.split(':')[0] };
     case 'UPSTREAM_ERROR':
     case 'UPSTREAM_INTERRUPTED':
     case 'EMPTY_ANSWER':

@@ -24,7 +24,7 @@ const BODIES: readonly (readonly [string, unknown, Partial<UpstreamError>])[] = 
   [
     "FastAPI's list of details",
     { detail: [{ loc: ['body', 'n'], msg: 'too big' }, { msg: 'too odd' }] },
-    { message: 'too big; too odd' },
+    { message: 'too big; too odd', param: 'n' },
   ],
   [
     "Mistral's message that is an object",

@@ -198,7 +198,9 @@ function ask(...responses: readonly (Response | Answering)[]): Asked {
     if (!response) throw new Error('one request too many');
     return response instanceof Response ? response : response(init?.signal);
   });
-  const answer = askModel(targetOf(), REQUEST, () => {}, new AbortController().signal);
+  // What a server of another test has refused is remembered of it.
+  const target = targetOf({ upstreamId: crypto.randomUUID() });
+  const answer = askModel(target, REQUEST, () => {}, new AbortController().signal);
   return { answer, requests, bodies };
 }
 

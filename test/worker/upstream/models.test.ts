@@ -50,6 +50,7 @@ it('a model of the table goes to its server, by its name there, with its key and
     switches: {
       streamOptions: false,
       maxTokensField: 'max_tokens',
+      systemRole: 'system',
       parallelToolCalls: false,
       thinkTags: true,
       reasoningField: 'none',

@@ -41,17 +41,32 @@ export function failureOf(reply: UpstreamReply): ErrorReport | null {
         message: 'The answer broke off before its end.',
       };
     case 'error':
-      return {
-        code:
-          reply.error?.code === CONTEXT_LENGTH_EXCEEDED
-            ? CONTEXT_LENGTH_EXCEEDED
-            : 'UPSTREAM_ERROR',
-        source,
-        message: 'The model server reported an error.',
-        ...(reply.error && { details: reply.error.message }),
-      };
+      return { source, ...refusalOf(reply.error) };
     default:
       return reply.outcome satisfies never;
+  }
+}
+
+function refusalOf(error: UpstreamReply['error']): Omit<ErrorReport, 'source'> {
+  const details = error && { details: error.message };
+  switch (error?.code) {
+    case 'MODEL_WITHOUT_TOOLS':
+      return {
+        code: error.code,
+        message: 'This model cannot call tools, and the agent works with tools. Choose another.',
+        ...details,
+      };
+    case 'SETTING_REFUSED':
+      return {
+        code: error.code,
+        message: `The model server refuses this value of ${error.param}.`,
+        details: `${error.param}: ${error.message}`,
+      };
+    default: {
+      const code =
+        error?.code === CONTEXT_LENGTH_EXCEEDED ? CONTEXT_LENGTH_EXCEEDED : 'UPSTREAM_ERROR';
+      return { code, message: 'The model server reported an error.', ...details };
+    }
   }
 }
 

@@ -1,6 +1,5 @@
 /** What distinguishes the APIs of model servers. Everything behind a dialect works with these types only. */
 
-import type { ModelSwitches } from '../../../shared/settings/models.ts';
 import type { Usage } from '../../../shared/wire/documents.ts';
 import type { CallDelta } from '../assembly.ts';
 import { errorFromText, type UpstreamError } from '../errors.ts';
@@ -18,14 +17,6 @@ export interface Dialect {
   newReader(model: string): AnswerReader;
   /** Whether a `<think>` at the start of the text may enclose reasoning. */
   readonly hasThinkTags: boolean;
-  /** The change of the switches with which the server may take a request that it refuses; null for none. */
-  concede(refusal: string, switches: ModelSwitches): Concession | null;
-}
-
-export interface Concession {
-  readonly change: Partial<ModelSwitches>;
-  /** The server refuses every request of this model without the change. */
-  readonly isLasting?: true;
 }
 
 /** Reads the events of one answer in order. Any field may be missing, null, empty or of another type than documented. */

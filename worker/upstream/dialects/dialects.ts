@@ -3,11 +3,10 @@ import type { ModelDialect } from '../../../shared/settings/dialects.ts';
 import { AnthropicReader } from './anthropic/events.ts';
 import { formatAnthropic } from './anthropic/format.ts';
 import { CHAT_READER } from './chat/chunk.ts';
-import { concedeChat, formatChat } from './chat/format.ts';
+import { formatChat } from './chat/format.ts';
 import type { Dialect } from './dialect.ts';
 import { ResponsesReader } from './responses/events.ts';
 import { formatResponses } from './responses/format.ts';
-import { concedeThoughts } from './thoughts.ts';
 
 /** Reads what the demo model and most servers send. */
 export const DEFAULT_READER = CHAT_READER;
@@ -20,20 +19,17 @@ export const DIALECTS: Readonly<Record<ModelDialect, Dialect>> = {
     format: formatChat,
     newReader: () => CHAT_READER,
     hasThinkTags: true,
-    concede: concedeChat,
   },
   anthropic: {
     path: '/messages',
     format: formatAnthropic,
     newReader: (model) => new AnthropicReader(model),
     hasThinkTags: false,
-    concede: concedeThoughts,
   },
   responses: {
     path: '/responses',
     format: formatResponses,
     newReader: (model) => new ResponsesReader(model),
     hasThinkTags: false,
-    concede: concedeThoughts,
   },
 };

@@ -1,11 +1,9 @@
 /** The reasoning that a model wants back unchanged: thinking blocks of Anthropic, reasoning items of OpenAI. */
 import type { ModelDialect } from '../../../shared/settings/dialects.ts';
-import type { ModelSwitches } from '../../../shared/settings/models.ts';
 import { isObject } from '../../../shared/text/json.ts';
 import type { JsonObject } from '../loose-json.ts';
 import type { ServerTarget } from '../models.ts';
 import type { UpstreamMessage } from '../request.ts';
-import type { Concession } from './dialect.ts';
 
 /** A thought among a turn's reasoning details. It is signed or encrypted for the model that wrote it. */
 export interface Thought {
@@ -97,25 +95,3 @@ export function withThoughts(
     ...part,
   ]);
 }
-
-/** A request without thoughts, for a server that refuses them. Gateways pass the words of another API on, too. */
-export function concedeThoughts(
-  refusal: string,
-  { returnReasoning }: ModelSwitches,
-): Concession | null {
-  if (!returnReasoning) return null;
-  const change = { returnReasoning: false };
-  if (REFUSED_INCLUDE.test(refusal)) return { change, isLasting: true };
-  return REFUSED_THOUGHTS.some((words) => words.test(refusal)) ? { change } : null;
-}
-
-/** The server gives the model's thoughts back for no request. */
-const REFUSED_INCLUDE =
-  /encrypted content is not supported|["'`]include\b|\binclude\[\d|: include\b/i;
-
-/** Thoughts made with another key, changed, in the wrong place, kept nowhere, or with a field not taken back. */
-const REFUSED_THOUGHTS: readonly RegExp[] = [
-  /signature.*thinking|thinking.*(signature|modified|but found)/i, // Anthropic
-  /encrypted[ _]content|\breasoning\b.*\bitem\b|items are not persisted/i, // OpenAI
-  /unknown parameter: 'input\[|'input\[\d+\]\.content': array too long/i,
-];

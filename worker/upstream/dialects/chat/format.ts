@@ -1,8 +1,6 @@
 /** Writes requests of Chat Completions. */
-import type { ModelSwitches } from '../../../../shared/settings/models.ts';
 import type { ServerTarget } from '../../models.ts';
 import { maxTokensOf, type UpstreamMessage, type UpstreamRequest } from '../../request.ts';
-import type { Concession } from '../dialect.ts';
 import { type AssistantMessage, isThought } from '../thoughts.ts';
 
 /** The request's body. */
@@ -11,7 +9,7 @@ export function formatChat(request: UpstreamRequest, target: ServerTarget): obje
   const { streamOptions, maxTokensField, parallelToolCalls, effort, store } = target.switches;
   const { temperature, user } = sampling;
   const withTools = tools.length > 0;
-  const messages = request.messages.map((message) =>
+  const messages = withSystem(request.messages, target).map((message) =>
     message.role === 'assistant' ? formatAnswer(message, target) : message,
   );
   return {
@@ -28,6 +26,26 @@ export function formatChat(request: UpstreamRequest, target: ServerTarget): obje
     ...(streamOptions && { stream_options: { include_usage: true } }),
   };
 }
+
+/** The messages with the system prompt, which comes first, in the role that the server takes. */
+function withSystem(
+  messages: readonly UpstreamMessage[],
+  { switches: { systemRole } }: ServerTarget,
+): readonly UpstreamMessage[] {
+  const [first, ...said] = messages;
+  if (first?.role !== 'system' || systemRole === 'system') return messages;
+  if (systemRole === 'developer') return [{ ...first, role: systemRole }, ...said];
+  const [next, ...rest] = said;
+  const system = partsOf(first.content);
+  if (next?.role !== 'user') return [{ role: 'user', content: system }, ...said];
+  return [{ role: 'user', content: [...system, ...partsOf(next.content)] }, ...rest];
+}
+
+function partsOf(content: UserContent): Exclude<UserContent, string> {
+  return typeof content === 'string' ? [{ type: 'text', text: content }] : content;
+}
+
+type UserContent = Extract<UpstreamMessage, { role: 'user' }>['content'];
 
 /** Leaves out other dialects' thoughts. A server that wants reasoning gets the field each time, if need be empty. */
 function formatAnswer(message: AssistantMessage, target: ServerTarget): AssistantMessage {
@@ -61,20 +79,4 @@ function withMarkedText(message: UpstreamMessage): object {
     ...message,
     content: parts.map((part, index) => (index === last ? { ...part, cache_control: MARK } : part)),
   };
-}
-
-/** A request with the reasoning that the server misses, or without the field that it does not know. */
-export function concedeChat(
-  refusal: string,
-  { reasoningField, streamOptions, store }: ModelSwitches,
-): Concession | null {
-  if (reasoningField === 'none' && /reasoning_content/.test(refusal)) {
-    return { change: { reasoningField: 'reasoning_content' } };
-  }
-  // A server without the field has nothing to switch off.
-  if (store !== undefined && /\bstore\b/.test(refusal)) {
-    return { change: { store: undefined }, isLasting: true };
-  }
-  const refusesOptions = /stream_options|extra inputs are not permitted/i.test(refusal);
-  return streamOptions && refusesOptions ? { change: { streamOptions: false } } : null;
 }
