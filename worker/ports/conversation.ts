@@ -260,4 +260,12 @@ export interface PageStart {
   readonly offset: number;
 }
 
-export type TableName = 'tape' | 'runs' | 'turns' | 'results' | 'steers' | 'windows' | 'offers';
+export type TableName =
+  | 'tape'
+  | 'runs'
+  | 'turns'
+  | 'results'
+  | 'steers'
+  | 'windows'
+  | 'offers'
+  | 'left_out';

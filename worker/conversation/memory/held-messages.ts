@@ -3,8 +3,9 @@
 import type { Toolbox } from '../../../shared/tools/toolbox.ts';
 import type { Window } from '../store/rows.ts';
 import type { RunStore } from '../store/run-statements.ts';
-import { newestWindow, type RunPlace, readSaid, startOf } from './history.ts';
+import { newestWindow, type RunPlace, readSaid, startOf, withoutDigest } from './history.ts';
 import { type KnownAround, knownAtStart } from './window/around.ts';
+import type { LeftOut } from './window/left-out.ts';
 import { WINDOW_LIMITS } from './window/limits.ts';
 import {
   firstOf,
@@ -14,12 +15,12 @@ import {
   withHead,
 } from './window/messages.ts';
 import { hiddenChars, type ModelSize, roomOf, scaleOf } from './window/size.ts';
-import type { SentRun } from './window/transcript.ts';
+import type { ModelHistory, SentRun } from './window/transcript.ts';
 
 /**
  * When a run asks, all its turns are answered and all earlier runs have finished. A piece with a turn, or at the end of an
  * earlier run, then never changes any more. This class holds these pieces while the window, the room, the support of
- * images, the words about modes and the toolbox stay the same; a new instance makes them anew. It holds nothing from before the window, and at
+ * images, the words about modes, the toolbox and what is left out stay the same; a new instance makes them anew. It holds nothing from before the window, and at
  * most WINDOW_LIMITS.maxHeldChars.
  */
 export class HeldMessages {
@@ -31,12 +32,19 @@ export class HeldMessages {
   }
 
   /** The same result as reading and weighing the whole history. `ordinal` is that of the run that asks. */
-  messagesFor(ordinal: number, size: ModelSize, toolbox: Toolbox): SentHistory {
-    const held = this.#heldFor(ordinal, size, toolbox);
+  messagesFor(
+    ordinal: number,
+    size: ModelSize,
+    { toolbox, leftOut }: Pick<ModelHistory, 'toolbox' | 'leftOut'>,
+  ): SentHistory {
+    const held = this.#heldFor(ordinal, size, { toolbox, leftOut });
     const { window, room } = held;
     const sent = readSaid(this.#store, window, held.next, ordinal);
     held.first ??= firstOf({ sent });
-    const fresh = weighPieces({ window, sent, toolbox }, size, { room, known: held.known });
+    const fresh = weighPieces({ window, sent, toolbox, leftOut }, size, {
+      room,
+      known: held.known,
+    });
     const open = fresh.pop();
     for (const { messages, saidChars, chars, turn } of fresh) {
       held.pieces.push({ messages, saidChars, chars, turn });
@@ -53,23 +61,29 @@ export class HeldMessages {
   }
 
   /** The held pieces, if they are valid for this run and this model; otherwise an empty holding. */
-  #heldFor(ordinal: number, size: ModelSize, toolbox: Toolbox): HeldWindow {
+  #heldFor(
+    ordinal: number,
+    size: ModelSize,
+    { toolbox, leftOut }: Pick<ModelHistory, 'toolbox' | 'leftOut'>,
+  ): HeldWindow {
     const held = this.#held;
     const isNewest = (held?.window?.number ?? 0) === this.#store.readWindowNumber();
-    const window = held && isNewest ? held.window : newestWindow(this.#store);
+    const window =
+      held && isNewest && held.leftOut.key === leftOut.key
+        ? held.window
+        : withoutDigest(newestWindow(this.#store), leftOut);
     const room = roomOf(size, scaleOf(window));
     const { takesImages, modeWords } = size;
     const isSame =
       held?.room === room &&
       held.takesImages === takesImages &&
       held.toolbox === toolbox &&
+      held.leftOut.key === leftOut.key &&
       JSON.stringify(held.modeWords) === JSON.stringify(modeWords);
-    // After a failed run its images are left out.
-    const hasFailed =
-      held && held.next.run < ordinal && this.#store.readRun(held.next.run)?.status === 'error';
-    if (held && isNewest && isSame && !hasFailed && held.next.run <= ordinal) return held;
+    if (held && isNewest && isSame && held.next.run <= ordinal) return held;
     const nothing = { first: undefined, pieces: [], known: knownAtStart(window), chars: 0 };
-    return { window, room, takesImages, modeWords, toolbox, next: startOf(window), ...nothing };
+    const kept = { window, room, takesImages, modeWords, toolbox, leftOut };
+    return { ...kept, next: startOf(window), ...nothing };
   }
 }
 
@@ -80,6 +94,7 @@ interface HeldWindow {
   readonly takesImages: boolean;
   readonly modeWords: ModelSize['modeWords'];
   readonly toolbox: Toolbox;
+  readonly leftOut: LeftOut;
   /** The run in which the window begins. */
   first: SentRun | undefined;
   /** What the model knows of the machine, the editor and the rules before `next`. */

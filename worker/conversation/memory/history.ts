@@ -4,6 +4,7 @@ import type { Todo } from '../../../shared/wire/documents.ts';
 import { isPreview } from '../log/errand.ts';
 import type { Steer, Turn, Window } from '../store/rows.ts';
 import type { RunStore } from '../store/run-statements.ts';
+import type { LeftOut } from './window/left-out.ts';
 import { TodoList } from './window/range.ts';
 import type { AnsweredTurn, ModelHistory, SaidInRun } from './window/transcript.ts';
 
@@ -20,10 +21,20 @@ export function startOf(window: Window | null): RunPlace {
   return window?.from ?? { run: 1, turns: 0 };
 }
 
-/** The history for the run `ordinal`, at most as large as what the model can hold. `toolbox` is the run's. */
-export function readHistory(store: RunStore, ordinal: number, toolbox: Toolbox): ModelHistory {
+/** The history for the run `ordinal`, at most as large as what the model can hold. */
+export function readHistory(
+  store: RunStore,
+  ordinal: number,
+  { toolbox, leftOut }: Pick<ModelHistory, 'toolbox' | 'leftOut'>,
+): ModelHistory {
   const window = newestWindow(store);
-  return { window, sent: readSaid(store, window, startOf(window), ordinal), toolbox };
+  const sent = readSaid(store, window, startOf(window), ordinal);
+  return { window: withoutDigest(window, leftOut), sent, toolbox, leftOut };
+}
+
+/** The window without what stands for the part before it, where that is left out as well. */
+export function withoutDigest(window: Window | null, leftOut: LeftOut): Window | null {
+  return window && leftOut.before >= window.from.run ? { ...window, digest: null } : window;
 }
 
 /** What was said from the place `from` on, up to the run `ordinal`. */

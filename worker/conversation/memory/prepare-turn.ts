@@ -11,6 +11,7 @@ import {
   resolveTarget,
 } from '../../upstream/models.ts';
 import type { UpstreamReply } from '../../upstream/reader.ts';
+import type { AfterRefusal, RefusedHistory } from '../../upstream/refusals/ladder.ts';
 import type { UpstreamMessage, UpstreamRequest } from '../../upstream/request.ts';
 import { toolboxOf } from '../log/offered-tools.ts';
 import type { RunLog } from '../log/run-log.ts';
@@ -22,12 +23,20 @@ import { cutPromptReport } from './cut-prompt.ts';
 import { estimateUsage } from './estimate.ts';
 import { HeldMessages } from './held-messages.ts';
 import { readHistory, readTodos } from './history.ts';
+import { leftOutReport } from './left-out-report.ts';
 import { frameOf, type RequestFrame, requestFor, sizeOf, upstreamIdsIn } from './model-request.ts';
+import { RefusedParts, type TurnPlace } from './refused-parts.ts';
 import { reportRules } from './rules-report.ts';
 import { askForSummary, type Summary } from './summarise.ts';
 import { digestOf } from './window/digest.ts';
 import { messagesIn, messagesOfHistory } from './window/messages.ts';
-import { isRoomy, planCompaction, planWindow, type SummariseWindow } from './window/plan.ts';
+import {
+  isMostlyFull,
+  isRoomy,
+  planCompaction,
+  planWindow,
+  type SummariseWindow,
+} from './window/plan.ts';
 import { roomOf } from './window/size.ts';
 import { summaryRequest } from './window/summary-request.ts';
 import type { ModelHistory } from './window/transcript.ts';
@@ -55,18 +64,20 @@ export interface PreparedTurn {
 
 export interface Preparing {
   readonly signal: AbortSignal;
-  /** Whether the model refused a request that fitted by Drawbridge's estimate. */
-  readonly isRefused: boolean;
+  /** What follows from the refusal of the request before; undefined without one. */
+  readonly after?: AfterRefusal | undefined;
 }
 
 /** Owns the held pieces of the last request, so that a request costs the same however long the conversation is. */
 export class Memory {
   readonly #deps: MemoryDeps;
   readonly #held: HeldMessages;
+  readonly #refused: RefusedParts;
 
   constructor(deps: MemoryDeps) {
     this.#deps = deps;
     this.#held = new HeldMessages(deps.runs);
+    this.#refused = new RefusedParts(deps.runs);
   }
 
   /** The conversation's list of todos. */
@@ -80,7 +91,8 @@ export class Memory {
     const { conversationId, runs } = this.#deps;
     for (const run of runs.runsBack()) {
       if (run.started === null || run.request.type === 'guest') continue;
-      const history = readHistory(runs, run.ordinal, toolboxOf(run));
+      const leftOut = this.#refused.for(run.request.model);
+      const history = readHistory(runs, run.ordinal, { toolbox: toolboxOf(run), leftOut });
       return {
         responseId: responseIdOf(conversationId, run.ordinal),
         ...reportRules(run, history),
@@ -91,30 +103,65 @@ export class Memory {
   }
 
   /**
-   * The next turn of a run, made to fit its model; null when the model refused the request and nothing can be left out.
+   * The next turn of a run, made to fit its model; null when the server refused the request and nothing is left to try.
    * Stores a new window where one is needed; the turns stay stored unchanged. When a summary fails, its details are
    * lost and the run goes on.
    * @throws the signal's reason once it has aborted, and then nothing was stored; a DrawbridgeError when there is no
    * server for the model any more.
    */
-  async prepareTurn(run: Run, { signal, isRefused }: Preparing): Promise<PreparedTurn | null> {
+  async prepareTurn(run: Run, { signal, after }: Preparing): Promise<PreparedTurn | null> {
     const { log, runs, recorder, settings } = this.#deps;
     const asked = askedBy(run, recorder);
-    const target = resolveTarget(asked.request.model, settings);
+    const { model } = asked.request;
+    const target = resolveTarget(model, settings);
     const frame = frameOf(asked, target, readPromptChanges(settings));
     const size = sizeOf(asked, frame, target);
-    const preparedWith = (said: readonly UpstreamMessage[]) => prepared(asked, target, frame, said);
+    const turn = this.#turnOf(run);
     const toolbox = toolboxOf(run);
-    const sent = this.#held.messagesFor(run.ordinal, size, toolbox);
-    if (!isRefused && isRoomy(sent, size)) return preparedWith(messagesIn(sent));
-    const history = readHistory(runs, run.ordinal, toolbox);
-    const plan = planWindow(history, size, { force: isRefused });
+    const refused = this.#refused;
+    const read = () => readHistory(runs, run.ordinal, { toolbox, leftOut: refused.for(model) });
+    const isShorter = after?.type === 'shorten' && !refused.wasShortened(turn);
+    const preparedWith = (said: readonly UpstreamMessage[], isMostlyFull: boolean) => {
+      const wasShortened = refused.wasShortened(turn);
+      return prepared(asked, target, frame, said, { isMostlyFull, wasShortened });
+    };
+    if (after && !isShorter && !refused.tryNext(turn, read())) return null;
+    if (!isShorter) {
+      const standing = { toolbox, leftOut: refused.for(model) };
+      const sent = this.#held.messagesFor(run.ordinal, size, standing);
+      if (isRoomy(sent, size)) return preparedWith(messagesIn(sent), isMostlyFull(sent, size));
+    }
+    const history = read();
+    const plan = planWindow(history, size, { force: isShorter });
+    if (isShorter) refused.shortened(turn);
     if (plan.type === 'fits') {
-      return isRefused ? null : preparedWith(messagesOfHistory(history, size));
+      if (!isShorter) return preparedWith(messagesOfHistory(history, size), true);
+      return await this.prepareTurn(run, { signal, after: LEAVE_OUT }); // Nothing can be made shorter.
     }
     if (plan.type === 'prune') log.addWindow(run, plan.window);
     else await this.#summarise({ run: asked, history, plan, isLossy: true }, signal);
-    return preparedWith(messagesOfHistory(readHistory(runs, run.ordinal, toolbox), size));
+    return preparedWith(messagesOfHistory(read(), size), false);
+  }
+
+  /** The turn has its answer. What it was made without is left out from now on, and reported; null without anything. */
+  answered(run: Run): ErrorReport | null {
+    const parts = this.#refused.answered(this.#turnOf(run));
+    return parts.length === 0 ? null : leftOutReport(parts);
+  }
+
+  /** Nothing that could be changed has led to an answer. */
+  refused(run: Run): void {
+    this.#refused.refused(this.#turnOf(run));
+  }
+
+  /** Sends again what was left out because a server refused it. Whether there was anything. */
+  restore(): boolean {
+    return this.#refused.restore();
+  }
+
+  #turnOf(run: Run): TurnPlace {
+    const { log, recorder } = this.#deps;
+    return { run: run.ordinal, model: modelOf(run, recorder), turns: log.turns.length };
   }
 
   /**
@@ -126,7 +173,8 @@ export class Memory {
     const { runs, settings } = this.#deps;
     const target = resolveTarget(run.request.model, settings);
     const size = sizeOf(run, frameOf(run, target, readPromptChanges(settings)), target);
-    const history = readHistory(runs, run.ordinal, toolboxOf(run));
+    const leftOut = this.#refused.for(run.request.model);
+    const history = readHistory(runs, run.ordinal, { toolbox: toolboxOf(run), leftOut });
     const plan = planCompaction(history, size);
     return plan && (await this.#summarise({ run, history, plan, isLossy: false }, signal));
   }
@@ -158,6 +206,8 @@ export class Memory {
   }
 }
 
+const LEAVE_OUT: AfterRefusal = { type: 'leave_out' };
+
 interface SummaryWork {
   /** The run, with the model that answers. */
   readonly run: Run;
@@ -182,8 +232,9 @@ function prepared(
   target: ModelTarget,
   frame: RequestFrame,
   said: readonly UpstreamMessage[],
+  history: RefusedHistory,
 ): PreparedTurn {
-  const request = requestFor(run, frame, said);
+  const request = { ...requestFor(run, frame, said), history };
   return {
     target,
     request,

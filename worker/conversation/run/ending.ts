@@ -37,7 +37,9 @@ export class RunEnding {
     const rows = run.started === null ? undefined : this.#rows.take(run, models.size);
     const { unavailableTools, attachments } =
       (run.started !== null && recorder.response?.metadata) || {};
+    const adjusted = [...new Set(spending.turns.flatMap((one) => one.adjusted ?? []))];
     const sent = {
+      ...(adjusted.length > 0 && { adjusted }),
       ...(unavailableTools && { unavailableTools }),
       ...(attachments && { attachments }),
     };

@@ -9,12 +9,13 @@ import { type Fallback, nextModel } from '../../upstream/fallback.ts';
 import { askModel, type GatewayAnswer } from '../../upstream/gateway.ts';
 import { UPSTREAM_LIMITS } from '../../upstream/limits.ts';
 import type { ReplyPart, UpstreamReply } from '../../upstream/reader.ts';
+import type { AfterRefusal } from '../../upstream/refusals/ladder.ts';
 import { isRateLimit, retryDelayMs } from '../../upstream/retry.ts';
 import { logCalls } from '../calls/calls.ts';
 import { toolboxOf } from '../log/offered-tools.ts';
 import { modelOf, type PreparedTurn } from '../memory/prepare-turn.ts';
 import type { NewTurn, Run } from '../store/rows.ts';
-import { errorDocument } from '../tape/error-document.ts';
+import { type ErrorReport, errorDocument } from '../tape/error-document.ts';
 import { TAPE_LIMITS } from '../tape/limits.ts';
 import { failureOf } from './failures.ts';
 import type { RunDeps } from './run-deps.ts';
@@ -91,24 +92,38 @@ export async function streamTurn(
   return { answer, documents, isShown, prepared };
 }
 
-/** The turn as the log stores it. Shows the end of its documents, which the next commit of this same step stores. */
+/** What may follow the answer: another form of the request, or nothing. A broken answer can be one that was too long. */
+export function afterOf(
+  { after }: GatewayAnswer,
+  failure: ErrorReport | null,
+): AfterRefusal | undefined {
+  if (after) return after.type === 'shorten' || after.type === 'leave_out' ? after : undefined;
+  return failure?.code === CONTEXT_LENGTH_EXCEEDED ? { type: 'shorten' } : undefined;
+}
+
+/**
+ * The turn as the log stores it. Shows the end of its documents, which the next commit of this same step stores. `left`
+ * says what the answer was made without.
+ */
 export function endTurn(
   run: Run,
   { answer, documents, prepared }: ModelTurn,
+  left: ErrorReport | null,
   deps: RunDeps,
 ): NewTurn {
   const { recorder, now } = deps;
-  const { reply } = answer;
+  const { reply, adjusted } = answer;
   const { events, calls } = documents.end(reply);
   recorder.stream(events);
   reportCut(run, prepared, reply, recorder);
+  if (left) recorder.stream(errorDocument(recorder.nextSequence, left, run.request.trace));
   const logged = failureOf(reply) ? [] : logCalls(calls, prepared.usedIds(), toolboxOf(run));
   const { text, reasoning, reasoningDetails, usage } = reply;
   const lastSequence = recorder.nextSequence - 1;
   const estimate = run.request.budget && !usage ? prepared.estimate(reply) : undefined;
   const model = modelOf(run, recorder);
   const said = { text, reasoning, reasoningDetails, usage, lastSequence };
-  return { ...said, model, estimate, calls: logged, atMs: now() };
+  return { ...said, model, estimate, adjusted, calls: logged, atMs: now() };
 }
 
 /** Reports a prompt that the server cut. Once per response: its later turns would be cut as well. */

@@ -2,7 +2,7 @@
 import { responseIdOf } from '../../../shared/ids.ts';
 import { RUN_LIMITS } from '../../../shared/limits.ts';
 import { CUT_NOTE, STOPPED_NOTE } from '../../prompt/context.ts';
-import { CONTEXT_LENGTH_EXCEEDED } from '../../upstream/context-overflow.ts';
+import type { AfterRefusal } from '../../upstream/refusals/ladder.ts';
 import type { CallDesk } from '../calls/call-desk.ts';
 import { listSequence } from '../calls/plans.ts';
 import { takenBack } from '../calls/tool-events.ts';
@@ -23,7 +23,14 @@ import {
   RESULTS_MISSING,
 } from './failures.ts';
 import { HandOver } from './hand-over.ts';
-import { endTurn, type ModelTurn, streamTurn, TurnAsking, tryAgain } from './model-turn.ts';
+import {
+  afterOf,
+  endTurn,
+  type ModelTurn,
+  streamTurn,
+  TurnAsking,
+  tryAgain,
+} from './model-turn.ts';
 import { inWantedMode } from './own-mode.ts';
 import { isEarly, type RunDeadline, stepDeadlines, timed } from './run-deadlines.ts';
 import type { RunDeps } from './run-deps.ts';
@@ -48,8 +55,8 @@ export class Runner {
   #orphaned: boolean;
   /** The ordinal of the run that was running when this instance began; null without one. */
   readonly #found: number | null;
-  /** Set when the model has just refused the request as too long. A shorter request may succeed. */
-  #refusal: ErrorReport | null = null;
+  /** Set when the server has just refused the request. Another form of it may be taken. `first`: what it said at first. */
+  #refusal: { readonly first: ErrorReport; readonly after?: AfterRefusal } | null = null;
   /** Ends the wait for the look of the first waiting run. */
   #stopLooking = () => {};
 
@@ -229,10 +236,10 @@ export class Runner {
       return await this.#take(run, compactedStep(summary, this.#deps));
     }
     const refusal = this.#refusal;
-    this.#refusal = null;
+    if (refusal) this.#refusal = { first: refusal.first }; // Another attempt at the same form is no further step.
     const { memory } = this.#deps;
     reportNearBudget(run, this.#deps);
-    const prepared = await memory.prepareTurn(run, { signal, isRefused: refusal !== null });
+    const prepared = await memory.prepareTurn(run, { signal, after: refusal?.after });
     const over = overBudget(run, this.#deps); // A summary may have spent the rest.
     if (over) return this.#ending.fail(over);
     // One that arrived meanwhile is looked up first, and sent with the others.
@@ -240,7 +247,13 @@ export class Runner {
     if (prepared) {
       this.#sendSteers(run); // In the same step in which `prepareTurn` read them.
       this.#takeTurn(run, await streamTurn(run, prepared, this.#deps, asking));
-    } else if (refusal) this.#ending.fail(refusal);
+    } else if (refusal) this.#failRefused(run, refusal.first);
+  }
+
+  #failRefused(run: Run, failure: ErrorReport): void {
+    this.#refusal = null;
+    this.#deps.memory.refused(run);
+    this.#ending.fail(failure);
   }
 
   async #take(run: Run, step: Step): Promise<void> {
@@ -303,15 +316,20 @@ export class Runner {
   }
 
   #takeTurn(run: Run, modelTurn: ModelTurn): void {
-    const { log, recorder } = this.#deps;
+    const { log, recorder, memory } = this.#deps;
     const { answer, isShown } = modelTurn;
     if (!isShown && tryAgain(run, answer, this.#deps)) return;
     const failure = failureOf(answer.reply);
-    if (!isShown && failure?.code === CONTEXT_LENGTH_EXCEEDED) {
-      this.#refusal = failure;
+    const first = this.#refusal?.first ?? failure;
+    const after = afterOf(answer, failure);
+    if (!isShown && after && first) {
+      this.#refusal = { first, after };
       return;
     }
-    const turn = endTurn(run, modelTurn, this.#deps);
+    if (failure && first && this.#refusal) return this.#failRefused(run, first);
+    this.#refusal = null;
+    const left = failure ? null : memory.answered(run);
+    const turn = endTurn(run, modelTurn, left, this.#deps);
     const { text, calls, usage } = turn;
     this.#handOver.clear();
     const isOver = !failure && calls.length === 0 && !log.hasWaitingSteer;

@@ -255,6 +255,8 @@ export interface Turn {
   /** The model that was asked; undefined for a turn of Drawbridge's own, and in rows of earlier versions. */
   readonly model?: string | undefined;
   readonly usage: Usage | null;
+  /** The settings that its request had differently, because the model server refuses them. */
+  readonly adjusted?: readonly string[] | undefined;
   /** Set in a run with a budget where the model server reported no usage. */
   readonly estimate?: Usage | undefined;
   /** The sequence of its last document. Later documents of a crashed instance belong to no turn and are taken back. */
@@ -295,6 +297,26 @@ export interface Steer {
   readonly switched?: RunMode | undefined;
   readonly idempotency?: RunRequest['idempotency'];
 }
+
+/**
+ * A part of the conversation: with the number of a run or of a turn. `found`: the pictures of a run's messages and what
+ * they name. `results`: those of a turn. `run`: all of a run. `before`: everything before a run.
+ */
+export const LeftPart = z.object({
+  type: z.enum(['found', 'results', 'run', 'before']),
+  number: z.int(),
+});
+export type LeftPart = z.infer<typeof LeftPart>;
+
+/** What a model does not get because its server refused it, or perhaps refused it. */
+export const LeftRow = z.object({
+  /** The name of the model. */
+  model: z.string(),
+  part: LeftPart,
+  /** Set while no request without the part was tried: only a refusal of a later request leads to that. */
+  isSuspect: z.literal(true).optional(),
+});
+export type LeftRow = z.infer<typeof LeftRow>;
 
 /** A turn that is not in the log yet. */
 export type NewTurn = Omit<Turn, 'number' | 'run'>;

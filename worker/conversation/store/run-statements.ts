@@ -4,6 +4,7 @@ import type { Sql } from '../../storage/row-meter.ts';
 import { firstRow, insertRow, type StoredRow, updateRows } from '../../storage/statements.ts';
 import { type ModelRequest, readModelRequests } from './model-requests.ts';
 import {
+  LeftRow,
   type NewRun,
   NewWindow,
   type Run,
@@ -279,6 +280,22 @@ export class RunStore {
 
   insertWindow({ number, run, ...body }: Window): void {
     insertRow(this.#sql, 'windows', { number, run, body: JSON.stringify(body) });
+  }
+
+  /** `run` is the run whose request was refused. */
+  insertLeft(run: number, row: LeftRow): void {
+    insertRow(this.#sql, 'left_out', { run, body: JSON.stringify(row) });
+  }
+
+  /** What models do not get, the oldest first. A damaged row is skipped: its part is sent again. */
+  readLeft(): LeftRow[] {
+    const rows = this.#sql.exec<{ body: string }>('select body from left_out order by number');
+    return rows.toArray().flatMap(({ body }) => readStored(body, LeftRow) ?? []);
+  }
+
+  /** Forgets it all: the next request is tried whole. Whether there was anything. */
+  deleteLeft(): boolean {
+    return this.#sql.exec('delete from left_out').rowsWritten > 0;
   }
 
   /** The number of the newest window; 0 when there is none. */

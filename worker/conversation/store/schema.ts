@@ -67,4 +67,6 @@ export const MIGRATIONS = [
   // Hours, null where it is not private; and when its text was deleted. All else of a deleted text is gone.
   `alter table conversation add column delete_after integer;
    alter table conversation add column deleted integer;`,
+  // What a model does not get, because its server refused it.
+  'create table left_out (number integer primary key, run integer not null, body text not null);',
 ] as const;

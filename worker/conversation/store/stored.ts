@@ -189,6 +189,7 @@ export const TURN: z.ZodType<NewTurn> = z.object({
   calls: z.array(Call),
   model: z.string().optional(),
   usage: Usage.nullable(),
+  adjusted: z.array(z.string()).optional(),
   estimate: Usage.optional(),
   lastSequence: z.int(),
   atMs: z.number(),

@@ -103,7 +103,7 @@ export interface RunWork extends Spending {
   /** Rows that were written for the run; undefined for a run that never started. */
   readonly rows: number | undefined;
   /** What its `response_start` sent. */
-  readonly sent: Pick<ResponseMetadata, 'unavailableTools' | 'attachments'>;
+  readonly sent: Pick<ResponseMetadata, 'unavailableTools' | 'attachments' | 'adjusted'>;
   readonly budget?: BudgetState | undefined;
 }
 

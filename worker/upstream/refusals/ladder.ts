@@ -1,7 +1,13 @@
 /** The one ladder after a refusal: what is changed before the request is sent again, or why it is not. Pure. */
 
 import type { UpstreamError } from '../errors.ts';
-import { badValueOf, type Concession, concessionTo, isUnknown, type RefusedForm } from './concessions.ts';
+import {
+  badValueOf,
+  type Concession,
+  concessionTo,
+  isUnknown,
+  type RefusedForm,
+} from './concessions.ts';
 import { isFiltered, isOfRequest, isTooLong, pathOf, wordsOf } from './refusal.ts';
 
 /** The request as far as the ladder changes it. */

@@ -5,6 +5,7 @@ import { RUN_LIMITS } from '../../../../shared/limits.ts';
 import { BUILT_IN } from '../../../../shared/tools/toolbox.ts';
 import { RunLog } from '../../../../worker/conversation/log/run-log.ts';
 import { readHistory } from '../../../../worker/conversation/memory/history.ts';
+import { LeftOut } from '../../../../worker/conversation/memory/window/left-out.ts';
 import { fullLength, prunedTexts } from '../../../../worker/conversation/memory/window/results.ts';
 import type { Run, RunRequest } from '../../../../worker/conversation/store/rows.ts';
 import type { RunStore } from '../../../../worker/conversation/store/run-statements.ts';
@@ -12,6 +13,8 @@ import { MIGRATIONS } from '../../../../worker/conversation/store/schema.ts';
 import { ConversationStore } from '../../../../worker/conversation/store/statements.ts';
 import { migrate } from '../../../../worker/storage/migrations.ts';
 import { olderTables } from '../../older-tables.ts';
+
+const WHOLE = { toolbox: BUILT_IN, leftOut: new LeftOut([]) };
 
 it('finds every run as it ended, and reads only what has not ended', async () => {
   await onLog((log, reopen) => {
@@ -130,7 +133,7 @@ it('gives the model what was said, each with its own results', async () => {
     for (const pending of [...log.pending].reverse()) {
       log.addResult(pending, { status: 'success', data: pending.call.name, metadata: { big: 1 } });
     }
-    const { window, sent } = readHistory(runs, 2, BUILT_IN);
+    const { window, sent } = readHistory(runs, 2, WHOLE);
     expect(window).toBeNull();
     expect(sent.map(({ run, turns }) => [run.ordinal, turns.length])).toEqual([
       [1, 1],
@@ -151,7 +154,7 @@ it('keeps the lists of todos beside what is sent, for a window that begins behin
     for (const pending of log.pending) {
       log.addResult(pending, { status: 'success', data: '1 todo', metadata });
     }
-    const { sent } = readHistory(runs, 1, BUILT_IN);
+    const { sent } = readHistory(runs, 1, WHOLE);
     expect(sent[0]?.turns[0]?.results).toEqual([{ status: 'success', data: '1 todo', metadata }]);
   });
 });
@@ -172,7 +175,7 @@ it('reads only the head and the tail of results that are sent as notes', async (
       digest: null,
       scale: { since: 2, tokensPerChar: 0.25, refused: null },
     });
-    const [pruned, whole] = readHistory(runs, 1, BUILT_IN).sent[0]?.turns ?? [];
+    const [pruned, whole] = readHistory(runs, 1, WHOLE).sent[0]?.turns ?? [];
     expect(whole?.results).toEqual([{ status: 'success', data: long }]);
     const [result] = pruned?.results ?? [];
     expect(result).toMatchObject({ status: 'success', wholeChars: long.length });
@@ -194,7 +197,7 @@ it('gives the model no more than its window', async () => {
       scale: { since: 7, tokensPerChar: 0.25, refused: null },
       digest: { summary: 'Much.', words: ['go'], plan: null, todos: [] },
     });
-    const { window, sent } = readHistory(runs, 6, BUILT_IN);
+    const { window, sent } = readHistory(runs, 6, WHOLE);
     expect(window).toMatchObject({ number: 1, run: 6, digest: { summary: 'Much.' } });
     expect(sent.map(({ run }) => run.ordinal)).toEqual([4, 5, 6]);
     expect(sent[0]?.turns.map(({ turn }) => turn.number)).toEqual([8]);
@@ -226,9 +229,7 @@ it('takes over what a version stored that did not note where turns begin', async
     await olderTables(MIGRATIONS, 3),
     (log, runs) => {
       expect([...log.back()].map(({ last }) => last)).toEqual([30, 20, 10]);
-      expect(readHistory(runs, 3, BUILT_IN).sent.map(({ turns }) => turns.length)).toEqual([
-        3, 0, 2,
-      ]);
+      expect(readHistory(runs, 3, WHOLE).sent.map(({ turns }) => turns.length)).toEqual([3, 0, 2]);
     },
   );
 });

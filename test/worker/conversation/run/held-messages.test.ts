@@ -6,6 +6,7 @@ import type { RuleFile } from '../../../../shared/wire/rules.ts';
 import { RunLog } from '../../../../worker/conversation/log/run-log.ts';
 import { HeldMessages } from '../../../../worker/conversation/memory/held-messages.ts';
 import { readHistory } from '../../../../worker/conversation/memory/history.ts';
+import { LeftOut } from '../../../../worker/conversation/memory/window/left-out.ts';
 import { WINDOW_LIMITS } from '../../../../worker/conversation/memory/window/limits.ts';
 import {
   messagesIn,
@@ -17,6 +18,8 @@ import { RunStore } from '../../../../worker/conversation/store/run-statements.t
 import { ConversationStore } from '../../../../worker/conversation/store/statements.ts';
 import type { Sql } from '../../../../worker/storage/row-meter.ts';
 import { sizeOf } from '../memory/window/histories.ts';
+
+const WHOLE = { toolbox: BUILT_IN, leftOut: new LeftOut([]) };
 
 const IMAGE = { type: 'image_url' as const, image_url: { url: 'data:image/png;base64,AAAA' } };
 const LONG = 'x'.repeat(30_000);
@@ -74,7 +77,7 @@ it('what is held of what the model saw makes a request cost the same rows after 
     for (let ordinal = 1; ordinal <= 60; ordinal++) {
       begin(log, ordinal);
       rowsAt.push(
-        counted(() => held.messagesFor(ordinal, sizeOf({ contextWindow: 1_000_000 }), BUILT_IN)),
+        counted(() => held.messagesFor(ordinal, sizeOf({ contextWindow: 1_000_000 }), WHOLE)),
       );
       answer(log);
     }
@@ -88,9 +91,7 @@ it('what is held of what the model saw makes a long run cost the same rows for e
     const rowsAt: number[] = [];
     begin(log, 1);
     for (let turn = 1; turn <= 40; turn++) {
-      rowsAt.push(
-        counted(() => held.messagesFor(1, sizeOf({ contextWindow: 1_000_000 }), BUILT_IN)),
-      );
+      rowsAt.push(counted(() => held.messagesFor(1, sizeOf({ contextWindow: 1_000_000 }), WHOLE)));
       call(log, { done: 2 });
     }
     expect(rowsAt[39]).toBe(rowsAt[4]);
@@ -105,7 +106,7 @@ it('what is held of what the model saw is given up where it would take much memo
     const rowsAt: number[] = [];
     for (let ordinal = 1; ordinal <= 5; ordinal++) {
       begin(log, ordinal, [image]);
-      rowsAt.push(counted(() => held.messagesFor(ordinal, sizeOf(), BUILT_IN)));
+      rowsAt.push(counted(() => held.messagesFor(ordinal, sizeOf(), WHOLE)));
       expectSame(held, store, current(log), sizeOf());
       answer(log);
     }
@@ -114,10 +115,10 @@ it('what is held of what the model saw is given up where it would take much memo
 });
 
 function expectSame(held: HeldMessages, store: RunStore, { ordinal }: Run, size: ModelSize): void {
-  const anew = weighHistory(readHistory(store, ordinal, BUILT_IN), size);
+  const anew = weighHistory(readHistory(store, ordinal, WHOLE), size);
   for (const sent of [
-    held.messagesFor(ordinal, size, BUILT_IN),
-    new HeldMessages(store).messagesFor(ordinal, size, BUILT_IN),
+    held.messagesFor(ordinal, size, WHOLE),
+    new HeldMessages(store).messagesFor(ordinal, size, WHOLE),
   ]) {
     expect(messagesIn(sent)).toEqual(messagesIn(anew));
     expect(sent).toEqual({

@@ -15,7 +15,6 @@ import {
   type Piece,
   piecesOf,
   type SentRun,
-  showsImages,
   type Utterance,
 } from './transcript.ts';
 
@@ -136,20 +135,21 @@ export interface PieceStanding {
 }
 
 export function weighPieces(
-  { window, sent, toolbox }: ModelHistory,
+  { window, sent, toolbox, leftOut }: ModelHistory,
   { takesImages, modeWords }: Pick<ModelSize, 'takesImages' | 'modeWords'>,
   { room, known }: PieceStanding,
 ): WeighedPiece[] {
-  const shows = new Set(sent.filter(showsImages).map(({ run }) => run.ordinal));
   const prunedThrough = window?.prunedThrough ?? 0;
   const listening = { room, toolbox, modeWords };
-  return aroundPieces(piecesOf({ sent }), known, listening).map((one) => {
+  return aroundPieces(piecesOf({ sent, leftOut }), known, listening).map((one) => {
     const { piece, around, midway } = one;
-    const withImages = takesImages && shows.has(piece.run.ordinal);
     const aroundOne = ({ as, attachments }: Utterance) =>
       as === 'steer' ? aroundSteer(attachments, piece.run, { room, known: one.known }) : around;
     const said = piece.utterances.map((utterance) =>
-      messageOf(utterance, piece.run.request, { withImages, around: aroundOne(utterance) }),
+      messageOf(utterance, piece.run.request, {
+        withImages: takesImages,
+        around: aroundOne(utterance),
+      }),
     );
     if (midway !== null) said.unshift({ role: 'user', content: midway });
     const weighing = { prunedThrough, room, toolbox, takesImages };
@@ -186,7 +186,7 @@ function weighPiece(
     const whole = { saidChars, chars, fullChars: chars, prunedChars: chars };
     return { piece, said, messages: [...said, ...messages], turn, ...whole };
   }
-  const images = number > prunedThrough ? imagesOfResults(piece.run, answered, takesImages) : [];
+  const images = number > prunedThrough ? imagesOfResults(answered, takesImages) : [];
   const pruning = saidChars + weigh(messages) - lengthOf(texts);
   const besides = pruning + weigh(images);
   return {

@@ -47,6 +47,11 @@ export function isRoomy(weighed: SentHistory, size: ModelSize): boolean {
   return weighed.total <= roomOf(size, measuredScale(weighed)) * WINDOW_LIMITS.full;
 }
 
+/** Whether the request takes more than half of what the model holds. */
+export function isMostlyFull(weighed: SentHistory, size: ModelSize): boolean {
+  return weighed.total > roomOf(size, measuredScale(weighed)) / 2;
+}
+
 /** Plans the window for a history, which must end with the run that asks. */
 export function planWindow(
   history: ModelHistory,

@@ -24,6 +24,7 @@ import type {
   Turn,
   Window,
 } from '../../store/rows.ts';
+import type { LeftOut } from './left-out.ts';
 
 /** A turn with its calls' results, in call order; undefined for a call without a result. */
 export interface AnsweredTurn {
@@ -50,6 +51,8 @@ export interface ModelHistory {
   readonly window: Window | null;
   /** The runs from the start of the window on, in order. */
   readonly sent: readonly SaidInRun[];
+  /** What the model does not get of them. */
+  readonly leftOut: LeftOut;
   /** The toolbox of the run that asks, which interprets all calls. */
   readonly toolbox: Toolbox;
 }
@@ -78,8 +81,11 @@ export interface Piece {
 }
 
 /** The pieces that are sent word for word. What was said before the window has no piece. */
-export function piecesOf({ sent }: Pick<ModelHistory, 'sent'>): Piece[] {
-  return sent.flatMap(piecesOfRun);
+export function piecesOf({
+  sent,
+  leftOut,
+}: Pick<ModelHistory, 'sent' | 'leftOut'>): readonly Piece[] {
+  return leftOut.without(sent.flatMap(piecesOfRun));
 }
 
 /** One piece more than there are turns. Linear, however many steers there were. */
@@ -167,14 +173,6 @@ export function messageOf(
   }
 }
 
-/**
- * Whether the images of this run's request are sent to a model that takes images. Not after a run that failed in its
- * first turn: an upstream that refused the images would refuse every later request as well.
- */
-export function showsImages({ run, before, turns }: SaidInRun): boolean {
-  return run.status !== 'error' || before + turns.length > 0;
-}
-
 function toUpstream(message: ChatMessage, text: string, withImages: boolean): UpstreamMessage {
   if (message.role === 'assistant') return { role: 'assistant', content: text };
   const images = imagesOf(message.content);
@@ -212,16 +210,11 @@ export function messagesOfTurn(turn: Turn, results: readonly string[]): Upstream
   ];
 }
 
-/**
- * A message with the images of a turn's results: few servers take them in a result itself. Not of a run that failed: a
- * server that refused the images would refuse every later request as well.
- */
+/** A message with the images of a turn's results: few servers take them in a result itself. */
 export function imagesOfResults(
-  run: Pick<SentRun, 'status'>,
   { results }: Pick<AnsweredTurn, 'results'>,
   takesImages: boolean,
 ): UpstreamMessage[] {
-  if (run.status === 'error') return [];
   const images = results.flatMap((result) => Images.safeParse(result?.metadata).data?.images ?? []);
   if (images.length === 0) return [];
   if (!takesImages) return [{ role: 'user', content: `[${images.length} ${IMAGES_LEFT_OUT}` }];

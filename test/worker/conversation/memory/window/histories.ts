@@ -5,6 +5,7 @@ import { BUILT_IN } from '../../../../../shared/tools/toolbox.ts';
 import type { Todo } from '../../../../../shared/wire/documents.ts';
 import type { RuleFile } from '../../../../../shared/wire/rules.ts';
 import type { ToolResult } from '../../../../../shared/wire/tunnel.ts';
+import { LeftOut } from '../../../../../worker/conversation/memory/window/left-out.ts';
 import type { ModelSize } from '../../../../../worker/conversation/memory/window/size.ts';
 import type {
   AnsweredTurn,
@@ -61,7 +62,7 @@ export function historyOf(runs: readonly MadeRun[], window: NewWindow | null = n
     const steers = steersOf(made, ordinal);
     return { run: runOf(made, ordinal, firstTurn), before: 0, turns, steers };
   });
-  return under({ window: null, sent, toolbox: BUILT_IN }, window);
+  return under({ window: null, sent, toolbox: BUILT_IN, leftOut: new LeftOut([]) }, window);
 }
 
 /** The same under another window, as the store would read it then. */

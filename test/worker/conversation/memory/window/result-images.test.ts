@@ -8,17 +8,11 @@ const result = (metadata: object) => ({
   metadata: { ...metadata },
 });
 const answered = (...metadata: object[]) => ({ results: [undefined, ...metadata.map(result)] });
-const sent = (status: 'completed' | 'error', ...metadata: object[]) =>
-  imagesOfResults({ status }, answered(...metadata), true);
+const sent = (...metadata: object[]) => imagesOfResults(answered(...metadata), true);
 
 it('the images of a turn stand in one message, in the order of its results', () => {
   const other = { mimeType: 'image/webp' as const, data: 'BBBB' };
-  const [message, ...others] = sent(
-    'completed',
-    { images: [image] },
-    {},
-    { images: [other, image] },
-  );
+  const [message, ...others] = sent({ images: [image] }, {}, { images: [other, image] });
   expect(others).toEqual([]);
   expect(message?.content).toMatchObject([
     { type: 'text' },
@@ -31,18 +25,10 @@ it('the images of a turn stand in one message, in the order of its results', () 
 it('a model that takes no images learns that there are some', () => {
   const turn = answered({ images: [image] }, {}, { images: [image] });
   const content = '[2 image(s), left out: this model takes none]';
-  expect(imagesOfResults({ status: 'completed' }, turn, false)).toEqual([
-    { role: 'user', content },
-  ]);
-  expect(imagesOfResults({ status: 'completed' }, answered({}), false)).toEqual([]);
-});
-
-it('a run that failed shows none: its server may have refused them', () => {
-  expect(sent('error', { images: [image] })).toEqual([]);
+  expect(imagesOfResults(turn, false)).toEqual([{ role: 'user', content }]);
+  expect(imagesOfResults(answered({}), false)).toEqual([]);
 });
 
 it('what is no list of images shows none', () => {
-  expect(
-    sent('completed', { images: [{ mimeType: 'image/svg+xml', data: 'A' }] }, { list: [] }),
-  ).toEqual([]);
+  expect(sent({ images: [{ mimeType: 'image/svg+xml', data: 'A' }] }, { list: [] })).toEqual([]);
 });

@@ -1,0 +1,174 @@
+/** Which parts a model does not get: those that its server has refused, and those left out on trial. */
+
+import type { LeftPart, LeftRow, Run } from '../store/rows.ts';
+import type { RunStore } from '../store/run-statements.ts';
+import { hasFound, LeftOut } from './window/left-out.ts';
+import { type ModelHistory, piecesOf } from './window/transcript.ts';
+
+/**
+ * Owns the rows, and the trials of the turn that is being asked for. A trial that leads to an answer becomes rows. One
+ * that does not leaves nothing: the run's own words are then the suspects of later refusals.
+ */
+export class RefusedParts {
+  readonly #store: RunStore;
+  #rows: readonly LeftRow[] | null = null;
+  #inForce: { readonly model: string; readonly leftOut: LeftOut } | null = null;
+  #trials: Trials | null = null;
+
+  constructor(store: RunStore) {
+    this.#store = store;
+  }
+
+  /** What requests to the model are made without. The same object while nothing has changed. */
+  for(model: string): LeftOut {
+    if (this.#inForce?.model !== model) {
+      const parts = this.#partsOf(model);
+      this.#inForce = { model, leftOut: new LeftOut([...parts, ...(this.#trials?.current ?? [])]) };
+    }
+    return this.#inForce.leftOut;
+  }
+
+  /** Whether the history was made shorter for the turn that is being asked for. */
+  wasShortened(turn: TurnPlace): boolean {
+    return this.#isOf(turn) && this.#trials?.isShortened === true;
+  }
+
+  shortened(turn: TurnPlace): void {
+    this.#trialsOf(turn).isShortened = true;
+  }
+
+  /** Begins the next trial. False where there is none left. */
+  tryNext(turn: TurnPlace, history: ModelHistory): boolean {
+    const trials = this.#trialsOf(turn);
+    trials.plans ??= plansOf(
+      turn,
+      { ...history, leftOut: new LeftOut([]) },
+      this.#suspects(turn.model),
+    );
+    trials.next++;
+    this.#inForce = null;
+    return trials.current.length > 0;
+  }
+
+  /** The turn has its answer. Returns the parts that it was made without since this turn; [] for none. */
+  answered(turn: TurnPlace): readonly LeftPart[] {
+    const parts = this.#isOf(turn) ? (this.#trials?.current ?? []) : [];
+    this.#trials = null;
+    if (parts.length === 0) return [];
+    for (const part of parts) this.#add(turn.run, { model: turn.model, part });
+    return parts;
+  }
+
+  /** No trial has led to an answer. */
+  refused(turn: TurnPlace): void {
+    const wasTried = this.#isOf(turn) && this.#trials?.plans !== undefined;
+    this.#trials = null;
+    this.#inForce = null;
+    if (!wasTried) return;
+    const part = { type: 'run', number: turn.run } as const;
+    this.#add(turn.run, { model: turn.model, part, isSuspect: true });
+  }
+
+  /** The next requests are tried whole again. Whether anything was left out. */
+  restore(): boolean {
+    this.#rows = null;
+    this.#inForce = null;
+    this.#trials = null;
+    return this.#store.deleteLeft();
+  }
+
+  #partsOf(model: string): LeftPart[] {
+    return this.#all.filter((row) => row.model === model && !row.isSuspect).map(({ part }) => part);
+  }
+
+  /** The runs that some server has refused to the end. */
+  #suspects(model: string): LeftPart[] {
+    const left = new Set(this.#partsOf(model).map((part) => JSON.stringify(part)));
+    return this.#all
+      .filter((row) => row.isSuspect)
+      .map(({ part }) => part)
+      .filter((part) => !left.has(JSON.stringify(part)));
+  }
+
+  get #all(): readonly LeftRow[] {
+    this.#rows ??= this.#store.readLeft();
+    return this.#rows;
+  }
+
+  #add(run: number, row: LeftRow): void {
+    const known = this.#all;
+    this.#store.insertLeft(run, row);
+    this.#rows = [...known, row];
+    this.#inForce = null;
+  }
+
+  #isOf(turn: TurnPlace): boolean {
+    return this.#trials?.key === keyOf(turn);
+  }
+
+  #trialsOf(turn: TurnPlace): Trials {
+    if (!this.#trials || !this.#isOf(turn)) this.#trials = new Trials(keyOf(turn));
+    return this.#trials;
+  }
+}
+
+/** The turn that is being asked for: its run, the model that is asked, and the run's turns before it. */
+export interface TurnPlace {
+  readonly run: Run['ordinal'];
+  readonly model: string;
+  readonly turns: number;
+}
+
+class Trials {
+  readonly key: string;
+  isShortened = false;
+  plans: readonly (readonly LeftPart[])[] | undefined;
+  next = -1;
+
+  constructor(key: string) {
+    this.key = key;
+  }
+
+  get current(): readonly LeftPart[] {
+    return this.plans?.[this.next] ?? [];
+  }
+}
+
+function keyOf({ run, model, turns }: TurnPlace): string {
+  return `${run} ${turns} ${model}`;
+}
+
+/**
+ * What to leave out, one after the other: what this request has added beside the person's words, the runs that were
+ * refused before, both, and at last all that was said before the run and all results of it.
+ */
+function plansOf(
+  { run }: TurnPlace,
+  history: ModelHistory,
+  suspects: readonly LeftPart[],
+): LeftPart[][] {
+  const own = piecesOf(history).filter((piece) => piece.run.ordinal === run);
+  const turns = own.flatMap(({ answered }) => answered?.turn ?? []);
+  const newest = turns.findLast(({ calls }) => calls.length > 0);
+  const found: LeftPart[] = own.some(hasFound) ? [{ type: 'found', number: run }] : [];
+  const results = turns
+    .filter(({ calls }) => calls.length > 0)
+    .map(({ number }): LeftPart => ({ type: 'results', number }));
+  const added = newest ? results.slice(-1) : found;
+  const earlier = history.sent.some((said) => said.run.ordinal < run) || history.window?.digest;
+  const before: LeftPart[] = earlier ? [{ type: 'before', number: run }] : [];
+  const plans = [
+    added,
+    [...suspects],
+    [...added, ...suspects],
+    before,
+    [...found, ...results, ...before],
+  ];
+  const seen = new Set(['[]']);
+  return plans.filter((plan) => {
+    const key = JSON.stringify(plan);
+    const isNew = !seen.has(key);
+    seen.add(key);
+    return isNew;
+  });
+}
