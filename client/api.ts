@@ -337,6 +337,8 @@ export interface Client {
   undo(conversationId: string, request?: UndoInput, options?: SendOptions): EventStream;
   /** Has the conversation summarised: later requests to the model have the summary in place of what was said so far. */
   compact(conversationId: string, request?: CompactInput, options?: SendOptions): EventStream;
+  /** Has the parts that model servers refused (errors `LEFT_OUT`) sent to them again with the next message. */
+  sendWhole(conversationId: string, signal?: AbortSignal): Promise<void>;
   /** Has the plan in a file of the workspace executed, in a new conversation or in `conversationId`. */
   executePlanFile(request: PlanFileInput, options?: SendOptions): EventStream;
   /** Starts an agent: a conversation with the same id that works without any client. Resolves at once. */

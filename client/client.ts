@@ -168,6 +168,9 @@ function clientOf(
       const parts = { method: 'PATCH', body, signal } as const;
       return get(`conversations/${conversationId}`, isAnswer.conversationInfo, parts);
     },
+    async sendWhole(conversationId, signal) {
+      await send(`conversations/${conversationId}/send-whole`, { method: 'POST', signal });
+    },
     async deleteConversation(conversationId, signal) {
       await send(`conversations/${conversationId}`, { method: 'DELETE', signal });
     },

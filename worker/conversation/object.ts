@@ -271,6 +271,10 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
     return toOutcome(() => this.#partsFor(caller).plans.change(documentId, edit));
   }
 
+  sendWhole(caller: Caller): Promise<Outcome<void>> {
+    return toOutcome(() => this.#partsFor(caller).memory.sendWhole());
+  }
+
   settle(callId: string, result: ToolResult): void {
     this.#parts?.calls.settle(callId, result);
     this.#parts?.agent?.worktree?.settle(callId, result);

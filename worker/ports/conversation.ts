@@ -117,6 +117,9 @@ export interface ConversationPort extends Rpc.DurableObjectBranded {
   /** Changes the conversation's plan. Fails with NOT_FOUND, SUPERSEDED and PLAN_CHANGED. */
   changePlan(caller: Caller, documentId: string, edit: PlanEdit): Promise<Outcome<Plan>>;
 
+  /** Forgets which parts model servers have refused: the next request has all of them again. */
+  sendWhole(caller: Caller): Promise<Outcome<void>>;
+
   /** From a subagent: its state; stored when this returns. `over`: no call waits. `gone`: there is no conversation. */
   taskReport(callId: string, report: TaskReport): 'wanted' | 'over' | 'gone';
 

@@ -43,6 +43,11 @@ export const CONVERSATIONS: readonly SlashCommand[] = [
     run: compact,
   },
   {
+    name: 'whole',
+    help: 'Send what the model server refused again, with the next message',
+    run: sendWhole,
+  },
+  {
     name: 'export',
     takes: '[FILE]',
     help: 'Write this conversation into a Markdown file',
@@ -142,6 +147,12 @@ async function compact(_: string, { session, say }: CommandDesk): Promise<void> 
   // The session follows the same conversation, and shows the answer.
   await events.next();
   await events.return();
+}
+
+async function sendWhole(_: string, { session: { chat, view }, say }: CommandDesk): Promise<void> {
+  if (!view) return say('Nothing was refused yet.');
+  await chat.client.sendWhole(view.id);
+  say('The next message is sent with all that was said.');
 }
 
 async function exportTo(rest: string, { session: { chat, view }, say }: CommandDesk) {

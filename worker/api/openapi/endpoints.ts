@@ -21,6 +21,7 @@ import { PASSKEYS } from '../passkeys.ts';
 import { PLANS } from '../plans.ts';
 import { PUSH } from '../push.ts';
 import { RECORDS } from '../records.ts';
+import { SEND_WHOLE } from '../send-whole.ts';
 import { SERVICE } from '../service.ts';
 import { SESSIONS } from '../sessions.ts';
 import { TICKETS } from '../tickets.ts';
@@ -44,6 +45,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   ...PLANS,
   ...UNDO,
   ...COMPACT,
+  ...SEND_WHOLE,
   ...TICKETS,
   ...AGENT_ENDPOINTS,
   ...ACCOUNT,

@@ -2,13 +2,17 @@
 import type { LeftPart } from '../store/rows.ts';
 import type { ErrorReport } from '../tape/error-document.ts';
 
-/** `details` gets the server's words from the caller, who has them. */
-export function leftOutReport(parts: readonly LeftPart[]): ErrorReport {
+/** `refusal` has what the server said first. */
+export function leftOutReport(
+  parts: readonly LeftPart[],
+  refusal: ErrorReport | undefined,
+): ErrorReport {
   const names = [...new Set(parts.map(({ type }) => NAMES[type]))];
   return {
     code: 'LEFT_OUT',
     source: 'upstream',
     message: `The model server refused a part of this conversation, so this answer was made without it: ${names.join('; ')}. Nothing is deleted, and another model gets it again.`,
+    ...(refusal?.details !== undefined && { details: refusal.details }),
   };
 }
 

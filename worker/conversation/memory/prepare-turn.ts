@@ -143,10 +143,13 @@ export class Memory {
     return preparedWith(messagesOfHistory(read(), size), false);
   }
 
-  /** The turn has its answer. What it was made without is left out from now on, and reported; null without anything. */
-  answered(run: Run): ErrorReport | null {
+  /**
+   * The turn has its answer. What it was made without is left out from now on, and reported with the words of the
+   * refusal; null without anything.
+   */
+  answered(run: Run, refusal: ErrorReport | undefined): ErrorReport | null {
     const parts = this.#refused.answered(this.#turnOf(run));
-    return parts.length === 0 ? null : leftOutReport(parts);
+    return parts.length === 0 ? null : leftOutReport(parts, refusal);
   }
 
   /** Nothing that could be changed has led to an answer. */
@@ -154,9 +157,9 @@ export class Memory {
     this.#refused.refused(this.#turnOf(run));
   }
 
-  /** Sends again what was left out because a server refused it. Whether there was anything. */
-  restore(): boolean {
-    return this.#refused.restore();
+  /** Forgets what servers have refused: the next request has it again. */
+  sendWhole(): void {
+    this.#refused.forget();
   }
 
   #turnOf(run: Run): TurnPlace {

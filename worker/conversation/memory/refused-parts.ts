@@ -69,12 +69,12 @@ export class RefusedParts {
     this.#add(turn.run, { model: turn.model, part, isSuspect: true });
   }
 
-  /** The next requests are tried whole again. Whether anything was left out. */
-  restore(): boolean {
+  /** The next requests are tried whole again. */
+  forget(): void {
     this.#rows = null;
     this.#inForce = null;
     this.#trials = null;
-    return this.#store.deleteLeft();
+    this.#store.deleteLeft();
   }
 
   #partsOf(model: string): LeftPart[] {

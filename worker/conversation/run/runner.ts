@@ -327,8 +327,8 @@ export class Runner {
       return;
     }
     if (failure && first && this.#refusal) return this.#failRefused(run, first);
+    const left = failure ? null : memory.answered(run, this.#refusal?.first);
     this.#refusal = null;
-    const left = failure ? null : memory.answered(run);
     const turn = endTurn(run, modelTurn, left, this.#deps);
     const { text, calls, usage } = turn;
     this.#handOver.clear();

@@ -293,9 +293,8 @@ export class RunStore {
     return rows.toArray().flatMap(({ body }) => readStored(body, LeftRow) ?? []);
   }
 
-  /** Forgets it all: the next request is tried whole. Whether there was anything. */
-  deleteLeft(): boolean {
-    return this.#sql.exec('delete from left_out').rowsWritten > 0;
+  deleteLeft(): void {
+    this.#sql.exec('delete from left_out');
   }
 
   /** The number of the newest window; 0 when there is none. */

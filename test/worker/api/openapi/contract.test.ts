@@ -241,6 +241,7 @@ it('a plan', async () => {
   for (const stream of [false, true]) {
     await api.call('compact', { params: { id: conversationId }, body: { stream } });
   }
+  await api.call('sendWhole', { params: { id: conversationId } });
   const bridge = await connectBridge({ account: ACCOUNT });
   const { bridgeId } = bridge;
   standsAt.delete(ACCOUNT); // The conversation has the bridge before this one.
