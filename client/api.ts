@@ -421,4 +421,7 @@ export type PersonMethod =
 export type PageClient = Omit<Client, 'streamText'>;
 
 /** The client of an app's page: it shows documents, and has no method of a person or with a device's key. */
-export type AppClient = Omit<PageClient, 'allowCall' | 'enrolDevice' | 'openPort' | PersonMethod>;
+export type AppClient = Omit<
+  PageClient,
+  'allowCall' | 'enrolDevice' | 'openPort' | 'sendWhole' | PersonMethod
+>;

@@ -56,6 +56,9 @@ export function createPageClient(
       const body = await newEnrolmentRequest(enrolment, device);
       await send(`bridges/${enrolment.bridgeId}/devices`, { method: 'POST', body, signal });
     },
+    async sendWhole(conversationId, signal) {
+      await send(`conversations/${conversationId}/send-whole`, { method: 'POST', signal });
+    },
     async allowCall(question, device, { signal, ...choice } = {}) {
       const signature = await signApproval(device, question, choice);
       const { conversationId, callId, nonce } = question;
@@ -167,9 +170,6 @@ function clientOf(
     updateConversation(conversationId, body, signal) {
       const parts = { method: 'PATCH', body, signal } as const;
       return get(`conversations/${conversationId}`, isAnswer.conversationInfo, parts);
-    },
-    async sendWhole(conversationId, signal) {
-      await send(`conversations/${conversationId}/send-whole`, { method: 'POST', signal });
     },
     async deleteConversation(conversationId, signal) {
       await send(`conversations/${conversationId}`, { method: 'DELETE', signal });

@@ -281,7 +281,8 @@ const MAY_IMPORT = parseTable(`
   worker/prompt/blocks: shared worker/prompt/escape.ts
   worker/prompt: shared worker/prompt/blocks worker/prompt/escape.ts
   worker/upstream: shared worker/health worker/load.ts worker/upstream/demo
-    worker/upstream/dialects openai zod
+    worker/upstream/dialects worker/upstream/refusals openai zod
+  worker/upstream/refusals: shared worker/upstream
   worker/upstream/dialects: shared worker/upstream worker/upstream/dialects/chat
     worker/upstream/dialects/anthropic worker/upstream/dialects/responses
   worker/upstream/dialects/anthropic: shared worker/upstream worker/upstream/dialects openai
@@ -297,7 +298,8 @@ const MAY_IMPORT = parseTable(`
     worker/conversation/log worker/conversation/store
   worker/conversation/memory/window: shared worker/prompt worker/prompt/escape.ts
     worker/upstream zod worker/conversation/store
-  worker/conversation/memory: shared worker/prompt worker/upstream worker/time-limit.ts zod
+  worker/conversation/memory: shared worker/prompt worker/upstream worker/upstream/refusals
+    worker/time-limit.ts zod
     worker/conversation/log worker/conversation/store worker/conversation/tape
     worker/conversation/memory/window
   worker/conversation/calls/edge-tools: shared worker/prompt zod
@@ -313,9 +315,9 @@ const MAY_IMPORT = parseTable(`
   worker/conversation/run-watch.ts: shared worker/health worker/upstream
     worker/conversation/store
   worker/conversation/run: shared worker/ports worker/reach.ts worker/storage worker/prompt
-    worker/upstream worker/reply worker/conversation/store worker/conversation/tape
-    worker/conversation/memory worker/conversation/calls worker/conversation/deadlines.ts
-    worker/conversation/log worker/conversation/run/steps
+    worker/upstream worker/upstream/refusals worker/reply worker/conversation/store
+    worker/conversation/tape worker/conversation/memory worker/conversation/calls
+    worker/conversation/deadlines.ts worker/conversation/log worker/conversation/run/steps
   worker/conversation/run/steps: shared worker/reply worker/upstream worker/conversation/store
     worker/conversation/log worker/conversation/tape worker/conversation/calls
     worker/conversation/run

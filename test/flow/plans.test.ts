@@ -23,7 +23,7 @@ it('a plan is laid, changed on a second device, executed, killed in the middle, 
     if (!next) return { text: 'All done.' };
     const isBegun = todos.some(({ status }) => status === 'completed');
     if (!isBegun || failing === null) return { calls: carryOut(next.id) };
-    if (failing === 'refuses') return { status: 400, body: '{}' };
+    if (failing === 'refuses') return { status: 401, body: '{}' };
     failing = 'refuses';
     hanging.resolve();
     return { frames: [], hangs: true };

@@ -241,13 +241,13 @@ describe('a hostile call', () => {
   it('names the wrong field as the caller knows it', async () => {
     const body = enveloped({
       conversation: [
-        { text: 'a', type: 7 },
-        { text: 'b', type: 1 },
+        { text: 'a', type: 1 },
+        { text: 'b', type: 7 },
       ],
     });
     expect(await streamError(await callMethod('StreamChat', body))).toEqual({
       code: 'invalid_argument',
-      message: 'conversation[0].type: must be MESSAGE_TYPE_HUMAN or MESSAGE_TYPE_AI',
+      message: 'conversation[1].type: must be MESSAGE_TYPE_HUMAN or MESSAGE_TYPE_AI',
     });
   });
 

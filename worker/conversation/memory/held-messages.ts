@@ -5,7 +5,6 @@ import type { Window } from '../store/rows.ts';
 import type { RunStore } from '../store/run-statements.ts';
 import { newestWindow, type RunPlace, readSaid, startOf, withoutDigest } from './history.ts';
 import { type KnownAround, knownAtStart } from './window/around.ts';
-import type { LeftOut } from './window/left-out.ts';
 import { WINDOW_LIMITS } from './window/limits.ts';
 import {
   firstOf,
@@ -15,7 +14,7 @@ import {
   withHead,
 } from './window/messages.ts';
 import { hiddenChars, type ModelSize, roomOf, scaleOf } from './window/size.ts';
-import type { ModelHistory, SentRun } from './window/transcript.ts';
+import type { LeavingOut, ModelHistory, SentRun } from './window/transcript.ts';
 
 /**
  * When a run asks, all its turns are answered and all earlier runs have finished. A piece with a turn, or at the end of an
@@ -94,7 +93,7 @@ interface HeldWindow {
   readonly takesImages: boolean;
   readonly modeWords: ModelSize['modeWords'];
   readonly toolbox: Toolbox;
-  readonly leftOut: LeftOut;
+  readonly leftOut: LeavingOut;
   /** The run in which the window begins. */
   first: SentRun | undefined;
   /** What the model knows of the machine, the editor and the rules before `next`. */

@@ -4,9 +4,8 @@ import type { Todo } from '../../../shared/wire/documents.ts';
 import { isPreview } from '../log/errand.ts';
 import type { Steer, Turn, Window } from '../store/rows.ts';
 import type { RunStore } from '../store/run-statements.ts';
-import type { LeftOut } from './window/left-out.ts';
 import { TodoList } from './window/range.ts';
-import type { AnsweredTurn, ModelHistory, SaidInRun } from './window/transcript.ts';
+import type { AnsweredTurn, LeavingOut, ModelHistory, SaidInRun } from './window/transcript.ts';
 
 /** A place in the conversation: a run, and the number of its turns before the place. */
 export type RunPlace = Window['from'];
@@ -33,7 +32,7 @@ export function readHistory(
 }
 
 /** The window without what stands for the part before it, where that is left out as well. */
-export function withoutDigest(window: Window | null, leftOut: LeftOut): Window | null {
+export function withoutDigest(window: Window | null, leftOut: LeavingOut): Window | null {
   return window && leftOut.before >= window.from.run ? { ...window, digest: null } : window;
 }
 

@@ -14,6 +14,8 @@ export class RefusedParts {
   #rows: readonly LeftRow[] | null = null;
   #inForce: { readonly model: string; readonly leftOut: LeftOut } | null = null;
   #trials: Trials | null = null;
+  /** The run that has an answer without some part. A second part would let it repeat what it has forgotten. */
+  #helped: number | null = null;
 
   constructor(store: RunStore) {
     this.#store = store;
@@ -37,8 +39,9 @@ export class RefusedParts {
     this.#trialsOf(turn).isShortened = true;
   }
 
-  /** Begins the next trial. False where there is none left. */
+  /** Begins the next trial. False where there is none left, or one has helped this run before. */
   tryNext(turn: TurnPlace, history: ModelHistory): boolean {
+    if (this.#helped === turn.run) return false;
     const trials = this.#trialsOf(turn);
     trials.plans ??= plansOf(
       turn,
@@ -55,6 +58,7 @@ export class RefusedParts {
     const parts = this.#isOf(turn) ? (this.#trials?.current ?? []) : [];
     this.#trials = null;
     if (parts.length === 0) return [];
+    this.#helped = turn.run;
     for (const part of parts) this.#add(turn.run, { model: turn.model, part });
     return parts;
   }

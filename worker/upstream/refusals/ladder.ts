@@ -11,7 +11,7 @@ import {
 import { isFiltered, isOfRequest, isTooLong, pathOf, wordsOf } from './refusal.ts';
 
 /** The request as far as the ladder changes it. */
-export interface Refused extends RefusedForm {
+export interface TriedRequest extends RefusedForm {
   readonly hasTools: boolean;
   /** What can be done with what was said; undefined for a request whose words nobody can change, such as a title's. */
   readonly history?: RefusedHistory | undefined;
@@ -37,7 +37,7 @@ export type AfterRefusal =
   | { readonly type: 'end'; readonly code: 'SETTING_REFUSED'; readonly field: string };
 
 /** The steps in their order: a setting, the length, the length on suspicion, the parts. */
-export function afterRefusal(error: UpstreamError, request: Refused): AfterRefusal {
+export function afterRefusal(error: UpstreamError, request: TriedRequest): AfterRefusal {
   const { hasTools, history } = request;
   if (hasTools && refusesTools(error)) return { type: 'end', code: 'MODEL_WITHOUT_TOOLS' };
   if (!isOfRequest(error) && !isLostItem(error)) return { type: 'end' };

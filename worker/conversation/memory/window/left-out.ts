@@ -2,13 +2,11 @@
 
 import { imagesOf, textOf } from '../../../../shared/api/requests.ts';
 import type { LeftPart, SentResult } from '../../store/rows.ts';
-import type { Piece, SentRun, Utterance } from './transcript.ts';
+import type { LeavingOut, Piece, SentRun, Utterance } from './transcript.ts';
 
 /** The parts, as a request is made without them. The stored messages stay as they are. */
-export class LeftOut {
-  /** The same for the same parts. */
+export class LeftOut implements LeavingOut {
   readonly key: string;
-  /** What was said before this run is left out; 0 for nothing. */
   readonly before: number;
   readonly #runs: ReadonlySet<number>;
   readonly #found: ReadonlySet<number>;

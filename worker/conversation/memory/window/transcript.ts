@@ -24,7 +24,6 @@ import type {
   Turn,
   Window,
 } from '../../store/rows.ts';
-import type { LeftOut } from './left-out.ts';
 
 /** A turn with its calls' results, in call order; undefined for a call without a result. */
 export interface AnsweredTurn {
@@ -52,7 +51,7 @@ export interface ModelHistory {
   /** The runs from the start of the window on, in order. */
   readonly sent: readonly SaidInRun[];
   /** What the model does not get of them. */
-  readonly leftOut: LeftOut;
+  readonly leftOut: LeavingOut;
   /** The toolbox of the run that asks, which interprets all calls. */
   readonly toolbox: Toolbox;
 }
@@ -67,6 +66,15 @@ export interface Utterance {
   readonly attachments?: readonly Attachment[] | undefined;
   /** Whether Drawbridge itself says it. */
   readonly isNote?: true | undefined;
+}
+
+/** Makes pieces without what a model does not get (left-out.ts). */
+export interface LeavingOut {
+  /** The same for the same parts. */
+  readonly key: string;
+  /** What was said before this run is left out; 0 for nothing. */
+  readonly before: number;
+  without(pieces: readonly Piece[]): readonly Piece[];
 }
 
 /** What was said before a turn, and the turn. The last piece of every run has no turn. */
