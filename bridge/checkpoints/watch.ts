@@ -68,6 +68,8 @@ interface FolderLook {
   /** What file tools changed meanwhile. */
   readonly touched: Set<BytePath>;
   readonly changes: WatchedChange[];
+  /** The inodes that files had which are gone or written anew, also those that have the same content again. */
+  readonly earlier: Set<number>;
 }
 
 interface WatchedChange extends SeenChange {
@@ -130,7 +132,8 @@ export class FolderWatch {
     { readsRest = false, maker }: { readsRest?: boolean; maker?: string | undefined } = {},
   ): Promise<readonly SeenChange[]> {
     return await this.#lanes.run(['look'], async () => {
-      this.#look = { readsRest, maker, left: maxRead, touched: new Set(), changes: [] };
+      const found = { touched: new Set<BytePath>(), changes: [], earlier: new Set<number>() };
+      this.#look = { readsRest, maker, left: maxRead, ...found };
       const startMs = Date.now();
       try {
         return await this.#lookAt(this.#look);
@@ -372,7 +375,7 @@ export class FolderWatch {
    * have come into view. What the message itself made there is its own. On local disks the
    * birth time tells it, which our clock has set; elsewhere only a file that nobody has written since is known.
    */
-  #withForeign({ changes, maker }: FolderLook): readonly WatchedChange[] {
+  #withForeign({ changes, maker, earlier }: FolderLook): readonly WatchedChange[] {
     const oldMs = this.#lookedMs - CHECKPOINT_LIMITS.settledMs;
     const places = this.#unreadPlaces;
     const isOld = ({ birthtimeMs, mtimeMs, ctimeMs }: Stamp) =>
@@ -383,7 +386,7 @@ export class FolderWatch {
       after !== null && before?.stamp.ino !== after.stamp.ino;
     if (!changes.some(isCandidate)) return changes;
     const changed = new Set(changes.map(({ path }) => `${this.#base}/${path}`));
-    const watched = new Set(changes.map(({ before }) => before?.stamp.ino));
+    const watched = new Set(earlier);
     for (const [path, { stamp }] of this.#files) if (!changed.has(path)) watched.add(stamp.ino);
     return changes.flatMap((change): WatchedChange[] => {
       const { path, before, after } = change;
@@ -474,7 +477,9 @@ export class FolderWatch {
 
   #forget(path: BytePath): void {
     const known = this.#files.get(path);
-    if (known?.hash != null) this.#bytes -= known.stamp.size;
+    if (known === undefined) return;
+    if (known.hash !== null) this.#bytes -= known.stamp.size;
+    this.#look?.earlier.add(known.stamp.ino);
     this.#files.delete(path);
   }
 }

@@ -177,6 +177,7 @@ test('a copy that undo leaves because the person deleted the first', async () =>
 describe('a plain undo removes new files', () => {
   test.each([
     ['while the caches stay', ['echo x > new; cp b.md copy; cp target/notes.md notes']],
+    ['that moved from a place with the same content again', ['mv b.md new; echo B > b.md']],
     ['while a cache grows', ['echo x > new; echo y > target/new; mkdir target/d']],
     ['while a cache is written anew', ['echo long text > new; echo y > target/notes.md']],
     [
