@@ -42,9 +42,12 @@ export class UnreadPlaces {
     return known && (isOne(known, stats) || isSameContent(known, stats)) ? known : undefined;
   }
 
-  /** A tool of this message has just written the file. */
+  /** A tool of this message has just written the file. What it had before is gone. */
   made(path: BytePath, stats: Stats, maker: string | undefined): void {
-    const isTop = this.#known.get(path)?.isTop ?? false;
+    const known = this.#known.get(path);
+    if (known && !isMadeBy(known, maker) && !known.isFolder && known.size > 0)
+      this.#gone.push({ ...goneOf(path, known), isReplaced: true });
+    const isTop = known?.isTop ?? false;
     const { ino, birthtimeMs, mtimeMs, size } = stats;
     const entry = { ino, birthtimeMs, mtimeMs, size, isFolder: false, isTop, maker };
     this.#know(new Map([...this.#known, [path, entry]]));
@@ -69,13 +72,13 @@ export class UnreadPlaces {
     const gone: GoneFile[] = [];
     const missing: GoneFile[] = [];
     for (const [path, known] of this.#known) {
-      if (maker !== undefined && known.maker === maker) continue;
+      if (isMadeBy(known, maker)) continue;
       const now = found.get(path) ?? elsewhere(path, known);
       if (now && isOne(now, known) && isSameContent(now, known)) continue;
-      const { isFolder, isTop, size, mtimeMs: sinceMs, maker: by } = known;
+      const { isFolder, isTop, size } = known;
       if (size === 0) continue;
-      const isPersons = by === undefined && now === undefined;
-      const one = { path, sinceMs, ...(by !== undefined && { by }), ...(!isFolder && { size }) };
+      const isPersons = known.maker === undefined && now === undefined;
+      const one = goneOf(path, known);
       if (isPersons && isTop) gone.push({ ...one, isAny: true });
       else if (isPersons && !isFolder) missing.push(one);
       else if (!isFolder) gone.push(now ? { ...one, isReplaced: true } : one);
@@ -111,6 +114,15 @@ export class UnreadPlaces {
     this.#known = known;
     this.#byInode = new Map([...known.values()].map((entry) => [entry.ino, entry]));
   }
+}
+
+function isMadeBy(known: KnownEntry, maker: string | undefined): boolean {
+  return maker !== undefined && known.maker === maker;
+}
+
+function goneOf(path: BytePath, { isFolder, size, mtimeMs, maker: by }: KnownEntry): GoneFile {
+  const one = { path, sinceMs: mtimeMs, ...(by !== undefined && { by }) };
+  return isFolder ? one : { ...one, size };
 }
 
 function nameOf(path: BytePath): string {

@@ -174,6 +174,17 @@ test('a copy that undo leaves because the person deleted the first', async () =>
   expect(text('new')).toBe(FILES['target/notes.md']);
 });
 
+test('a copy that undo puts aside because a tool wrote over the first', async () => {
+  const { folder, run, text } = await workspace();
+  await run('cat target/notes.md > b.md', 'resp_2');
+  await folder.write('target/notes.md', 'tool\n', 'resp_3');
+  expect(await folder.undo({ scope: 'response', id: 'resp_2' })).toEqual({
+    'b.md': 'restore',
+    'b.md.before-undo': 'restore',
+  });
+  expect(text('b.md.before-undo')).toBe(FILES['target/notes.md']);
+});
+
 describe('a plain undo removes new files', () => {
   test.each([
     ['while the caches stay', ['echo x > new; cp b.md copy; cp target/notes.md notes']],
