@@ -9,7 +9,7 @@ import { fromText, shownName } from '../sandbox/byte-path.ts';
 import type { KeepChange, KeptFile } from '../workspace/changes.ts';
 import type { Workspace } from '../workspace/workspace.ts';
 import { BlobStore } from './blobs.ts';
-import { mayBeForeign, tracesFor } from './foreign.ts';
+import { markOf, tracesFor } from './foreign.ts';
 import {
   CheckpointHistory,
   type FileState,
@@ -297,10 +297,9 @@ export class Checkpoints {
     const own = { atMs: Date.now(), response: changer.run, changes: [...withOrigins] };
     const traces = tracesFor(own, gone);
     const contentOf = (hash: string) => this.contents.get(hash);
-    const marked = withOrigins.map((change): PathChange => {
-      if (traces === undefined || !mayBeForeign(change, traces, contentOf)) return change;
-      return { ...change, isForeign: true };
-    });
+    const marked = withOrigins.map(
+      (change): PathChange => ({ ...change, ...(traces && markOf(change, traces, contentOf)) }),
+    );
     // What went is all known now, and in part later: a copy of this command is marked for good.
     const noted = { gone: gone.slice(0, CHECKPOINT_LIMITS.maxGone) };
     const settle = this.keep(changer, marked, noted);

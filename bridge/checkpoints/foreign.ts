@@ -1,6 +1,7 @@
 /**
  * Finds new contents that may be copies from where no look reads: no time shows it, but something has gone there. A copy
- * has its name or its size, and where few files went, it may have neither. It has no line of what it replaced.
+ * has its name or its size, and where few files went, it may have neither. Any other new content may be an edited copy:
+ * undo takes it away, and says so. A content that has a line of what it replaced is taken for an edit of that.
  */
 import { sha256 } from '../../machine/hash.ts';
 import { type GoneFile, type HistoryEntry, type PathChange, targetOf, UNREAD } from './history.ts';
@@ -38,7 +39,7 @@ export function withForeign(
   const marked = (change: Undone): Undone => {
     const found = tracesOf(change.entry);
     if (found === undefined || known.has(change.after?.hash ?? UNREAD)) return change;
-    return mayBeForeign(change, found, contentOf) ? { ...change, isForeign: true } : change;
+    return { ...change, ...markOf(change, found, contentOf) };
   };
   return new Map([...byPath].map(([path, changes]) => [path, changes.map(marked)]));
 }
@@ -73,22 +74,23 @@ export function tracesFor(
   };
 }
 
-/** Whether the new content may be a copy of what went. */
-export function mayBeForeign(
+/** How likely the new content is a copy of what went. */
+export function markOf(
   { path, before, after, from }: PathChange,
   { names, sizes, files, isAny, known }: Traces,
   contentOf: ContentOf,
-): boolean {
-  if (after === null || [UNREAD, EMPTY, before?.hash].includes(after.hash)) return false;
-  if (from !== undefined || known.has(after.hash)) return false;
+): Pick<PathChange, 'isForeign' | 'isDoubtful'> {
+  if (after === null || [UNREAD, EMPTY, before?.hash].includes(after.hash)) return {};
+  if (from !== undefined || known.has(after.hash)) return {};
   const link = targetOf(after);
   const content = link === undefined ? contentOf(after.hash) : Buffer.from(link, 'latin1');
-  if (content === null) return false;
+  if (content === null) return {};
   const name = nameOf(path);
-  if (files.has(`${content.length} ${name}`)) return true;
-  if (!isAny && !sizes.has(content.length) && !names.has(name)) return false;
+  if (files.has(`${content.length} ${name}`)) return { isForeign: true };
   const earlier = before && contentOf(before.hash);
-  return !earlier || !sharesLine(earlier, content);
+  if (earlier && sharesLine(earlier, content)) return {};
+  const isLikely = isAny || sizes.has(content.length) || names.has(name);
+  return isLikely ? { isForeign: true } : { isDoubtful: true };
 }
 
 /** A file that was only edited does, one that was replaced by another mostly does not. */

@@ -50,6 +50,8 @@ const PathChange = z.object({
   from: z.string().optional(),
   /** The new file comes from where no look sees it: it, or what it has, may have no other place. */
   isForeign: z.literal(true).optional(),
+  /** The new content may be an edited copy of one that went from there. What `isForeign` says comes first. */
+  isDoubtful: z.literal(true).optional(),
 });
 export type PathChange = z.infer<typeof PathChange>;
 

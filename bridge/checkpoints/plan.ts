@@ -52,6 +52,8 @@ export type FilePlan = {
       readonly of?: string;
       /** For a content from where no look reads, which may have no other place. */
       readonly isForeign?: true;
+      /** What it takes away may be an edited copy of a file from there, for which a redo is the only way back. */
+      readonly isDoubtful?: true;
     }
   | ({ readonly action: 'refuse' } & KeptBecause)
 );
@@ -95,11 +97,18 @@ export async function planFile(
     if (isSame(state, now) || !(state === null || contents.has(state.hash))) return refuse(next);
     const left = { code: next, reason: REASONS[next], undone: undone.slice(at) };
     const taken = undone.slice(0, at);
-    return { path, undone: taken, now, action: 'restore', target: state, isMerged, left };
+    const restored = { action: 'restore', target: state, isMerged, left } as const;
+    return { path, undone: taken, now, ...restored, ...doubtOf(taken, now) };
   }
   if (isSame(state, now)) return { path, undone, now, action: 'none' };
   if (state !== null && !contents.has(state.hash)) return refuse('not_stored');
-  return { path, undone, now, action: 'restore', target: state, isMerged };
+  const restored = { action: 'restore', target: state, isMerged } as const;
+  return { path, undone, now, ...restored, ...doubtOf(undone, now) };
+}
+
+function doubtOf(taken: readonly Undone[], now: FileState | null): { readonly isDoubtful?: true } {
+  const isDoubtful = taken.some((change) => change.isDoubtful && !change.isForeign);
+  return now !== null && isDoubtful ? { isDoubtful } : {};
 }
 
 type Earlier = (FileState & { readonly isMerged?: true }) | null;

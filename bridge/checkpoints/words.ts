@@ -29,21 +29,33 @@ function outcomeOf(plan: FilePlan): FileOutcome {
     case 'refuse':
       return { action: 'keep', reason: plan.reason };
     case 'restore':
-      if (plan.target === null) return { action: 'delete' };
+      if (plan.target === null) return { action: 'delete', ...reasonOf(plan) };
       return {
         action: plan.now === null ? 'create' : plan.isMerged ? 'merge' : 'restore',
-        ...(plan.left && { reason: `only in part, because ${plan.left.reason}` }),
-        ...(plan.of !== undefined && { reason: reasonOfAside(plan.of, plan.isForeign === true) }),
+        ...reasonOf(plan),
       };
     default:
       return plan satisfies never;
   }
 }
 
-function reasonOfAside(of: string, isForeign: boolean): string {
-  const what = `it has what ${shownName(of)} was`;
-  return isForeign ? `${what}, maybe the only copy of a file from where undo does not look` : what;
+function reasonOf({
+  of,
+  isForeign,
+  left,
+  isDoubtful,
+}: FilePlan & { readonly action: 'restore' }): Pick<FileOutcome, 'reason'> {
+  const reasons = [
+    ...(of === undefined ? [] : [`it has what ${shownName(of)} was`]),
+    ...(isForeign ? ['maybe the only copy of a file from where undo does not look'] : []),
+    ...(left ? [`only in part, because ${left.reason}`] : []),
+    ...(isDoubtful ? [DOUBT] : []),
+  ];
+  return reasons.length > 0 ? { reason: reasons.join(', ') } : {};
 }
+
+const DOUBT =
+  'what it had may be an edited copy of a file from where undo does not look: a redo brings it back';
 
 /** For the model too, at its next turn: which files it no longer has as it left them. */
 export function sentenceOf({ plans, done: before }: Undo, isRedo: boolean): string {

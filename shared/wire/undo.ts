@@ -24,7 +24,7 @@ export const UndoReport = z.object({
       path: z.string(),
       /** `merge`: what others changed since stays. `keep`: the file stays as it is. */
       action: z.enum(['restore', 'create', 'delete', 'merge', 'keep']),
-      /** Why the file is kept. */
+      /** Why the file is kept, or what a person must know of its content. */
       reason: z.string().optional(),
     }),
   ),

@@ -65,18 +65,38 @@ export async function tryMessage(seed: number, shell: Shell): Promise<Finding | 
   }
   await folder.command(() => {});
 
-  /** The person's lines and links that no act of the person has removed. */
-  const theirs = new Set(personsIn(root));
   const before = stateOf(root);
+  /** The person's lines and links that no act of the person has removed. */
+  const theirs = personsIn(before);
   /** Those that a look found, or that no command has removed. */
   const read = new Set<string>();
+  /** Those that a command brought from where no look reads, and that no look had found before. */
+  const copied = new Set<string>();
+  /** Those that only files there had, or copies of a command, where such a file has another content since. */
+  const overwritten = new Set<string>();
+  /** All contents that files there had. */
+  const unread = new Set<string>();
+  const noteOverwritten = (earlier: State) => {
+    const now = stateOf(root);
+    for (const [path, file] of Object.entries(earlier)) {
+      if (isRead(path)) continue;
+      unread.add(file.text);
+      const present = now[path];
+      if (present === undefined) continue;
+      const left = personsIn({ present });
+      for (const one of personsIn({ file }))
+        if (!left.has(one) && (copied.has(one) || !read.has(one))) overwritten.add(one);
+    }
+  };
   let isAlone = true;
   const person = () => {
-    const had = personsIn(root);
+    const earlier = stateOf(root);
+    const had = personsIn(earlier);
     const act = personAct();
+    noteOverwritten(earlier);
     story.push(`person: ${act}`);
     isAlone = false;
-    const has = personsIn(root);
+    const has = personsIn(stateOf(root));
     for (const one of had) if (!has.has(one)) theirs.delete(one);
     for (const one of has) if (!had.has(one)) theirs.add(one);
   };
@@ -154,10 +174,13 @@ export async function tryMessage(seed: number, shell: Shell): Promise<Finding | 
     ]);
   };
   const agent = async (response: string) => {
-    for (const one of personsIn(root, isRead)) read.add(one);
-    const had = personsIn(root);
+    const earlier = stateOf(root);
+    for (const one of personsIn(earlier, isRead)) read.add(one);
+    const had = personsIn(earlier);
     await agentAct(response);
-    const has = personsIn(root);
+    const has = personsIn(stateOf(root));
+    for (const one of personsIn(stateOf(root), isRead)) if (!read.has(one)) copied.add(one);
+    noteOverwritten(earlier);
     for (const one of had) if (!has.has(one) && !read.has(one)) theirs.delete(one);
   };
   const agentAct = async (response: string) => {
@@ -198,17 +221,31 @@ export async function tryMessage(seed: number, shell: Shell): Promise<Finding | 
   const problem = (what: string, found: unknown): Finding => {
     return { seed, problem: `${what}: ${JSON.stringify(found)}`, story };
   };
+  /**
+   * Lines that an undo may take away because it says so, and a redo brings them back: those of an edited copy of a file
+   * that was written over where no look reads. Undo has read nothing of that file and does not miss it, so it cannot tell
+   * the copy from any other file that the command made.
+   */
+  let excused: ReadonlySet<string> = new Set();
   const undo = async (scope: 'response' | 'redo') => {
-    const had = personsIn(root);
+    const earlier = stateOf(root);
+    const had = personsIn(earlier);
     const done = await folder.undo({ scope, ...(scope === 'response' && { id: one }) });
     story.push(`${scope === 'redo' ? 'redo' : 'undo'}: ${JSON.stringify(done)}`);
-    const all = personsIn(root);
+    const all = personsIn(stateOf(root));
+    const named = personsIn(earlier, (path) => {
+      return done[path] === 'doubtful' && !unread.has(earlier[path]?.text ?? '');
+    });
+    excused = new Set([...named].filter((each) => overwritten.has(each)));
     const gone = [...had].filter((each) => theirs.has(each) && !all.has(each));
-    return scope === 'response' && gone.length > 0 ? problem('the undo deletes', gone) : undefined;
+    const unexcused = gone.filter((each) => !excused.has(each));
+    return scope === 'response' && unexcused.length > 0
+      ? problem('the undo deletes', unexcused)
+      : undefined;
   };
   const missing = () => {
-    const all = personsIn(root);
-    const lost = [...theirs].filter((each) => !all.has(each));
+    const all = personsIn(stateOf(root));
+    const lost = [...theirs].filter((each) => !all.has(each) && !excused.has(each));
     return lost.length > 0 && !isLater ? problem('lost', lost) : undefined;
   };
   const differs = (what: string, wanted: object) => {
@@ -220,8 +257,13 @@ export async function tryMessage(seed: number, shell: Shell): Promise<Finding | 
   const first = await undo('response');
   const wrong = first ?? missing() ?? differs('not as before', before);
   if (wrong) return wrong;
-  if (isMixed && random(3) === 0) person();
+  const taken = excused;
+  const isTouched = isMixed && random(3) === 0;
+  if (isTouched) person();
   await undo('redo');
+  const back = personsIn(stateOf(root));
+  const left = [...taken].filter((each) => theirs.has(each) && !back.has(each));
+  if (left.length > 0 && !isTouched) return problem('the redo does not bring back', left);
   const redone = differs('not as after', after);
   if (redone) return redone;
   if (isMixed && random(3) === 0) person();
@@ -230,9 +272,9 @@ export async function tryMessage(seed: number, shell: Shell): Promise<Finding | 
 }
 
 /** The person's lines in files, and the names and targets of links. */
-function personsIn(root: string, isWanted = (_: string) => true): Set<string> {
+function personsIn(state: State, isWanted = (_: string) => true): Set<string> {
   const found = new Set<string>();
-  for (const [path, { text }] of Object.entries(stateOf(root)))
+  for (const [path, { text }] of Object.entries(state))
     for (const line of text.split('\n'))
       if (isWanted(path) && /^(?:-> )?person/.test(line)) found.add(line);
   return found;
@@ -243,8 +285,10 @@ function isRead(path: string): boolean {
   return PATHS.some((name) => name === path);
 }
 
+type State = Readonly<Record<string, { readonly text: string; readonly mode: number }>>;
+
 /** Files and links below a folder, by their paths. */
-function stateOf(root: string, folder = root): Record<string, { text: string; mode: number }> {
+function stateOf(root: string, folder = root): State {
   const found = readdirSync(folder, { withFileTypes: true })
     .filter(({ name }) => name !== '.git')
     .sort((a, b) => (a.name < b.name ? -1 : 1))

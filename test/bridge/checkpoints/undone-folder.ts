@@ -102,9 +102,11 @@ export class UndoneFolder implements AsyncDisposable {
         plan.path,
         plan.action === 'refuse'
           ? plan.code
-          : plan.action === 'restore' && plan.isMerged
-            ? 'merge'
-            : plan.action,
+          : plan.action === 'restore' && plan.isDoubtful
+            ? 'doubtful'
+            : plan.action === 'restore' && plan.isMerged
+              ? 'merge'
+              : plan.action,
       ]),
     );
   }

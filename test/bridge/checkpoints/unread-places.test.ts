@@ -185,6 +185,31 @@ test('a copy that undo puts aside because a tool wrote over the first', async ()
   expect(text('b.md.before-undo')).toBe(FILES['target/notes.md']);
 });
 
+describe('an edited copy that nothing tells from the work of a command: undo takes it away with a word', () => {
+  const many = Array.from({ length: 20 }, (_, at) => [`target/src/d/m${at}`, `mine ${at}\n`]);
+  test.each([
+    ['of a file that was written over', 'cp target/notes.md new; echo > target/notes.md'],
+    ['of one that has a new file in its place', 'cp target/src/a.rs new; mv b.md target/src/a.rs'],
+    ['of one of many that went', 'cp target/src/d/m1 new; rm -r target/src/d'],
+  ])('%s', async (_, line) => {
+    const { folder, run, at, text } = await workspace({ ...FILES, ...Object.fromEntries(many) });
+    await run(`${line}; echo x >> new`);
+    const made = text('new');
+    expect(made).toMatch(/mine/);
+    const { checkpoints, workspace: place, signal, conversation } = folder;
+    const selection = { ...LAST, conversation, call: 'call_2', isConfined: false };
+    const undo = await previewUndo({ checkpoints, workspace: place, signal }, selection);
+    expect(sentenceOf(undo, false)).toContain(
+      'Of these: new (what it had may be an edited copy of a file from where undo does not look: a ' +
+        'redo brings it back).',
+    );
+    expect(await folder.undo(LAST)).toMatchObject({ new: 'doubtful' });
+    expect(existsSync(at('new'))).toBe(false);
+    expect(Object.values(await folder.undo(REDO))).not.toContain('doubtful');
+    expect(text('new')).toBe(made);
+  });
+});
+
 describe('a plain undo removes new files', () => {
   test.each([
     ['while the caches stay', ['echo x > new; cp b.md copy; cp target/notes.md notes']],
