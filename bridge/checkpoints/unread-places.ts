@@ -1,45 +1,91 @@
-/** Knows what lies where no look reads contents: in caches, and beyond the files that are watched. */
+/**
+ * Knows what lies where no look reads contents: in caches, in folders of packages, and beyond the files that are
+ * watched. It has names, sizes and times alone. From these it says whether a new file comes from there (`originOf`), and
+ * what has gone from there, so that a new content may be a copy of it (`gone`; see foreign.ts).
+ */
 import type { Stats } from 'node:fs';
+import type { Turns } from '../compute/turns.ts';
 import type { BytePath } from '../sandbox/byte-path.ts';
+import { statsOf } from './held.ts';
 import type { GoneFile } from './history.ts';
 import { CHECKPOINT_LIMITS } from './limits.ts';
+import { isKeepable, type WatchedListing } from './listing.ts';
 
 /** Inode and birth time are those of one file; time of change and size, of one content of it. */
-export type Version = Pick<Stats, 'ino' | 'birthtimeMs' | 'mtimeMs' | 'size'>;
+type Version = Pick<Stats, 'ino' | 'birthtimeMs' | 'mtimeMs' | 'size'>;
 
 /** A file or a folder as a look found it there. */
-export interface UnreadEntry extends Version {
+interface UnreadEntry extends Version {
   readonly isFolder: boolean;
   /** Whether it stands directly in a cache, or is one. */
   readonly isTop: boolean;
 }
 
 /** What the last look found. */
-export interface KnownEntry extends UnreadEntry {
+interface KnownEntry extends UnreadEntry {
   /** The message whose command or tool made it, and nothing has changed it since. */
   readonly maker?: string | undefined;
 }
 
-/** All paths are as the look has them. */
+type FileIdentity = Pick<Version, 'ino' | 'birthtimeMs'>;
+
+/** What a look came to and did not read, and what it found elsewhere. Its paths are absolute. */
+export interface UnreadLook {
+  readonly caches: readonly BytePath[];
+  readonly packages: readonly BytePath[];
+  /** The folders from the one on in which the watched files became too many. */
+  readonly left: readonly BytePath[];
+  /** The message whose work has appeared since the look before; default: the person's. */
+  readonly maker: string | undefined;
+  /** `isAsBefore`: nothing was made, deleted or renamed in the folder since the look before. */
+  readonly list: (
+    folder: BytePath,
+  ) => (WatchedListing & { readonly isAsBefore: boolean }) | undefined;
+  readonly isWatched: (path: BytePath) => boolean;
+  /** Versions of all watched files. */
+  readonly files: () => readonly Version[];
+  /** All folders that were listed. */
+  readonly folders: () => Iterable<FileIdentity>;
+  readonly turns: Turns;
+}
+
+/**
+ * `in_place`: the file lay there already, where no look came to. `elsewhere`: it lay where no look reads before the
+ * message, or nothing is known of it but that it is older. `made`: the message made it.
+ */
+type UnreadOrigin = 'in_place' | 'elsewhere' | 'made';
+
+/** All paths are absolute. */
 export class UnreadPlaces {
   #known: ReadonlyMap<BytePath, KnownEntry> = new Map();
   #byInode = new Map<number, KnownEntry>();
   #gone: GoneFile[] = [];
 
-  at(path: BytePath): KnownEntry | undefined {
-    return this.#known.get(path);
+  /** A look has come to its end. */
+  async look(passed: UnreadLook): Promise<void> {
+    const found = await this.#walk(passed);
+    this.#update(found, passed.maker, whereverIn(passed, found));
   }
 
-  /** Whether the last look found just this version at the path. */
-  has(path: BytePath, stats: Version): boolean {
-    const known = this.#known.get(path);
-    return known !== undefined && isOne(known, stats) && isSameContent(known, stats);
-  }
-
-  /** The known file that this one is: it may have been moved or written since. */
-  find(stats: Version): KnownEntry | undefined {
-    const known = this.#byInode.get(stats.ino);
-    return known && (isOne(known, stats) || isSameContent(known, stats)) ? known : undefined;
+  /**
+   * Where the new file comes from that stands at the path. `isNewPath`: no file was known there. `isOld`: by its times it
+   * is older than the message's command.
+   */
+  originOf(
+    path: BytePath,
+    stats: Version,
+    asked: {
+      readonly isNewPath: boolean;
+      readonly isOld: boolean;
+      readonly maker: string | undefined;
+    },
+  ): UnreadOrigin {
+    const there = asked.isNewPath ? this.#known.get(path) : undefined;
+    if (there && isOne(there, stats) && isSameContent(there, stats)) return 'in_place';
+    // Written anew where it lay, in a place that has only now come into view.
+    const known = this.#find(stats) ?? (there?.isFolder === false ? there : undefined);
+    const isOwn = known ? isMadeBy(known, asked.maker) : !asked.isOld;
+    return isOwn ? 'made' : 'elsewhere';
   }
 
   /** A tool of this message has just written the file. What it had before is gone. */
@@ -53,18 +99,64 @@ export class UnreadPlaces {
     this.#know(new Map([...this.#known, [path, entry]]));
   }
 
-  /**
-   * What a look has found. `elsewhere` finds a file or folder that is missing here at another place. What appears is the
-   * work of `maker`; default: of the person.
-   */
-  update(
+  /** What is not there any more, or not as it was, those first that anything may be made from. */
+  get gone(): readonly GoneFile[] {
+    const first = this.#gone.filter(({ isAny }) => isAny);
+    const others = this.#gone.filter(({ isAny }) => !isAny);
+    return [...first, ...others];
+  }
+
+  forgetGone(): void {
+    this.#gone = [];
+  }
+
+  /** The nearest first. */
+  async #walk({
+    caches,
+    packages,
+    left,
+    list,
+    isWatched,
+    turns,
+  }: UnreadLook): Promise<ReadonlyMap<BytePath, UnreadEntry>> {
+    const unread = new Map<BytePath, UnreadEntry>();
+    const tops = new Set([...caches, ...packages]);
+    const note = (path: BytePath, isTop: boolean) => {
+      const stats = isWatched(path) ? undefined : statsOf(path);
+      if (!stats || !(stats.isDirectory() || isKeepable(stats))) return;
+      const { ino, birthtimeMs, mtimeMs, size } = stats;
+      const isFolder = stats.isDirectory();
+      unread.set(path, { ino, birthtimeMs, mtimeMs, size, isFolder, isTop });
+    };
+    for (const top of tops) note(top, true);
+    const others = [...caches, ...left].map((folder) => ({ folder, isPackage: false }));
+    const folders = [...others, ...packages.map((folder) => ({ folder, isPackage: true }))];
+    for (const { folder, isPackage } of folders) {
+      const listing = list(folder);
+      if (listing === undefined) continue;
+      const inside = [...listing.folders, ...listing.packages];
+      for (const path of [...listing.files, ...inside]) {
+        if (unread.size >= CHECKPOINT_LIMITS.maxUnread) return unread;
+        // Packages are many, and rarely written in place.
+        const known = isPackage && listing.isAsBefore ? this.#known.get(path) : undefined;
+        if (known) unread.set(path, known);
+        else note(path, tops.has(folder));
+        if (turns.isDue) await turns.take();
+      }
+      for (const path of inside) folders.push({ folder: path, isPackage });
+    }
+    return unread;
+  }
+
+  /** `elsewhere` finds a file or folder that is missing here at another place. */
+  #update(
     found: ReadonlyMap<BytePath, UnreadEntry>,
     maker: string | undefined,
     elsewhere: (path: BytePath, entry: UnreadEntry) => Version | undefined,
   ): void {
     const next = new Map<BytePath, KnownEntry>();
     for (const [path, entry] of found) {
-      const known = this.#known.get(path) ?? this.find(entry);
+      const known = this.#known.get(path) ?? this.#find(entry);
       const isAsBefore = known && isOne(known, entry) && isSameContent(known, entry);
       const by = known && (isAsBefore || known.maker === maker) ? known.maker : undefined;
       next.set(path, { ...entry, maker: known ? by : maker });
@@ -92,28 +184,36 @@ export class UnreadPlaces {
   #noteMissing(missing: readonly GoneFile[], found: ReadonlyMap<BytePath, UnreadEntry>): void {
     const made = new Set<string>();
     for (const [path, entry] of found)
-      if (!this.#known.has(path) && !this.find(entry)) made.add(nameOf(path));
+      if (!this.#known.has(path) && !this.#find(entry)) made.add(nameOf(path));
     const few = new Set(missing.filter(({ path }) => !made.has(nameOf(path))));
     const isFew = few.size <= CHECKPOINT_LIMITS.maxFewGone;
     for (const one of missing)
       this.#gone.push(isFew && few.has(one) ? { ...one, isAny: true } : one);
   }
 
-  /** What is not there any more, or not as it was, those first that anything may be made from. */
-  get gone(): readonly GoneFile[] {
-    const first = this.#gone.filter(({ isAny }) => isAny);
-    const others = this.#gone.filter(({ isAny }) => !isAny);
-    return [...first, ...others];
-  }
-
-  forgetGone(): void {
-    this.#gone = [];
+  /** The known file that this one is: it may have been moved or written since. */
+  #find(stats: Version): KnownEntry | undefined {
+    const known = this.#byInode.get(stats.ino);
+    return known && (isOne(known, stats) || isSameContent(known, stats)) ? known : undefined;
   }
 
   #know(known: ReadonlyMap<BytePath, KnownEntry>): void {
     this.#known = known;
     this.#byInode = new Map([...known.values()].map((entry) => [entry.ino, entry]));
   }
+}
+
+/** What a look missed, as it stands at another place, or where the look did not come to. */
+function whereverIn({ files, folders }: UnreadLook, unread: ReadonlyMap<BytePath, UnreadEntry>) {
+  const keyOf = ({ ino, birthtimeMs }: FileIdentity) => `${ino} ${birthtimeMs}`;
+  let all: Map<string, Version> | undefined;
+  let listed: Set<string> | undefined;
+  return (path: BytePath, entry: UnreadEntry): Version | undefined => {
+    all ??= new Map([...files(), ...unread.values()].map((one) => [keyOf(one), one] as const));
+    listed ??= new Set([...folders()].map(keyOf));
+    const isMoved = entry.isFolder && listed.has(keyOf(entry));
+    return isMoved ? entry : (all.get(keyOf(entry)) ?? statsOf(path));
+  };
 }
 
 function isMadeBy(known: KnownEntry, maker: string | undefined): boolean {

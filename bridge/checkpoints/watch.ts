@@ -1,28 +1,18 @@
 /** Knows the files of one folder and keeps their contents, so that what a command changes can be taken back. */
-import {
-  closeSync,
-  constants,
-  fstatSync,
-  lstatSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  readlinkSync,
-  realpathSync,
-  type Stats,
-} from 'node:fs';
+import { constants, type Stats } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sha256 } from '../../machine/hash.ts';
-import { isSystemError } from '../../machine/system-error.ts';
 import { COMPUTE_LIMITS } from '../compute/limits.ts';
 import { Turns } from '../compute/turns.ts';
 import { Lanes } from '../lanes.ts';
-import { type BytePath, fromText, toPathLike, toText } from '../sandbox/byte-path.ts';
-import { type FolderStamp, isAsRead, stampedDevice, stampOf } from '../sandbox/folder-stamp.ts';
+import { type BytePath, fromText, toText } from '../sandbox/byte-path.ts';
+import { isAsRead, stampedDevice } from '../sandbox/folder-stamp.ts';
 import type { BlobStore } from './blobs.ts';
+import { type FileStamp, isSameStamp, readHeld, readLink, statsOf } from './held.ts';
 import { type GoneFile, linkTo } from './history.ts';
 import { CHECKPOINT_LIMITS } from './limits.ts';
-import { type UnreadEntry, UnreadPlaces, type Version } from './unread-places.ts';
+import { isKeepable, readAll, readListing, type WatchedListing } from './listing.ts';
+import { UnreadPlaces } from './unread-places.ts';
 
 /** A file, or a link, as a look found it. */
 export interface SeenFile {
@@ -41,22 +31,9 @@ export interface SeenChange {
 }
 
 interface WatchedFile extends SeenFile {
-  readonly stamp: Stamp;
+  readonly stamp: FileStamp;
   /** Whether any later change shows in the stamp: the file was at rest when the look found it. */
   readonly isSettled: boolean;
-}
-
-type Stamp = Pick<Stats, 'ino' | 'size' | 'mtimeMs' | 'ctimeMs' | 'birthtimeMs' | 'mode'>;
-
-/** What a folder has. */
-interface WatchedListing extends FolderStamp {
-  readonly files: readonly BytePath[];
-  /** Those that are looked into. */
-  readonly folders: readonly BytePath[];
-  /** Those with packages, which are passed over. */
-  readonly packages: readonly BytePath[];
-  /** Whether it is passed over itself. */
-  readonly isCache: boolean;
 }
 
 /** One look: what it may read, and what it has found. */
@@ -230,7 +207,7 @@ export class FolderWatch {
   #keptAt(path: BytePath, stats: Stats): string | undefined {
     const known = this.#files.get(path);
     if (known === undefined || known.hash === null || !known.isSettled) return undefined;
-    const isStored = isSame(known.stamp, stats) && this.#folder.contents.has(known.hash);
+    const isStored = isSameStamp(known.stamp, stats) && this.#folder.contents.has(known.hash);
     return isStored ? known.hash : undefined;
   }
 
@@ -279,69 +256,24 @@ export class FolderWatch {
       this.#change(look, path, known, null);
     }
     const changes = this.#withMoved(this.#withForeign(look));
-    const unread = await this.#unreadIn({ caches, left, packages, found, listings, device, turns });
+    await this.#unreadPlaces.look({
+      caches,
+      packages,
+      left,
+      maker: look.maker,
+      list: (folder) => {
+        const listing = this.#list(folder);
+        if (listing === undefined) return undefined;
+        if (listing.dev === device) listings.set(folder, listing);
+        return { ...listing, isAsBefore: this.#listings.get(folder) === listing };
+      },
+      isWatched: (path) => found.has(path),
+      files: () => [...this.#files.values()].map(({ stamp }) => stamp),
+      folders: () => listings.values(),
+      turns,
+    });
     this.#listings = listings;
-    this.#unreadPlaces.update(unread, look.maker, this.#whereverIn(unread));
     return changes;
-  }
-
-  /** What lies where nothing is read, the nearest first: in caches, in folders of packages, and in what is left. */
-  async #unreadIn(places: {
-    readonly caches: readonly BytePath[];
-    readonly left: readonly BytePath[];
-    readonly packages: readonly BytePath[];
-    readonly found: ReadonlySet<BytePath>;
-    readonly listings: Map<BytePath, WatchedListing>;
-    readonly device: number | undefined;
-    readonly turns: Turns;
-  }): Promise<ReadonlyMap<BytePath, UnreadEntry>> {
-    const { caches, left, packages, found, listings, device, turns } = places;
-    const unread = new Map<BytePath, UnreadEntry>();
-    const tops = new Set([...caches, ...packages]);
-    const note = (path: BytePath, isTop: boolean) => {
-      const stats = found.has(path) ? undefined : statsOf(path);
-      if (!stats || !(stats.isDirectory() || isKeepable(stats))) return;
-      const { ino, birthtimeMs, mtimeMs, size } = stats;
-      const isFolder = stats.isDirectory();
-      unread.set(path, { ino, birthtimeMs, mtimeMs, size, isFolder, isTop });
-    };
-    for (const top of tops) note(top, true);
-    const others = [...caches, ...left].map((folder) => ({ folder, isPackage: false }));
-    const folders = [...others, ...packages.map((folder) => ({ folder, isPackage: true }))];
-    for (const { folder, isPackage } of folders) {
-      const listing = this.#list(folder);
-      if (listing === undefined) continue;
-      if (listing.dev === device) listings.set(folder, listing);
-      // Packages are many, and rarely written in place.
-      const isAsBefore = isPackage && this.#listings.get(folder) === listing;
-      const inside = [...listing.folders, ...listing.packages];
-      for (const path of [...listing.files, ...inside]) {
-        if (unread.size >= CHECKPOINT_LIMITS.maxUnread) return unread;
-        const known = isAsBefore ? this.#unreadPlaces.at(path) : undefined;
-        if (known) unread.set(path, known);
-        else note(path, tops.has(folder));
-        if (turns.isDue) await turns.take();
-      }
-      for (const path of inside) folders.push({ folder: path, isPackage });
-    }
-    return unread;
-  }
-
-  /** What a look missed, as it stands at another place, or where the look did not come to. */
-  #whereverIn(unread: ReadonlyMap<BytePath, UnreadEntry>) {
-    const keyOf = (one: Pick<Stats, 'ino' | 'birthtimeMs'>) => `${one.ino} ${one.birthtimeMs}`;
-    let all: Map<string, Version> | undefined;
-    let folders: Set<string> | undefined;
-    return (path: BytePath, entry: UnreadEntry): Version | undefined => {
-      all ??= new Map(
-        [...[...this.#files.values()].map(({ stamp }) => stamp), ...unread.values()].map(
-          (one) => [keyOf(one), one] as const,
-        ),
-      );
-      folders ??= new Set([...this.#listings.values()].map(keyOf));
-      const isMoved = entry.isFolder && folders.has(keyOf(entry));
-      return isMoved ? entry : (all.get(keyOf(entry)) ?? statsOf(path));
-    };
   }
 
   /**
@@ -377,8 +309,7 @@ export class FolderWatch {
    */
   #withForeign({ changes, maker, earlier }: FolderLook): readonly WatchedChange[] {
     const oldMs = this.#lookedMs - CHECKPOINT_LIMITS.settledMs;
-    const places = this.#unreadPlaces;
-    const isOld = ({ birthtimeMs, mtimeMs, ctimeMs }: Stamp) =>
+    const isOld = ({ birthtimeMs, mtimeMs, ctimeMs }: FileStamp) =>
       this.#isLocal && birthtimeMs > 0
         ? birthtimeMs < oldMs
         : Math.max(birthtimeMs, mtimeMs) < oldMs && ctimeMs >= oldMs;
@@ -389,15 +320,15 @@ export class FolderWatch {
     const watched = new Set(earlier);
     for (const [path, { stamp }] of this.#files) if (!changed.has(path)) watched.add(stamp.ino);
     return changes.flatMap((change): WatchedChange[] => {
-      const { path, before, after } = change;
+      const { before, after } = change;
       if (after === null || !isCandidate(change)) return [change];
       const { stamp } = after;
-      if (before === null && places.has(`${this.#base}/${path}`, stamp)) return [];
-      // Written anew where it lay, in a place that has only now come into view.
-      const there = before === null ? places.at(`${this.#base}/${path}`) : undefined;
-      const known = places.find(stamp) ?? (there?.isFolder === false ? there : undefined);
-      const isOwn = known ? known.maker !== undefined && known.maker === maker : !isOld(stamp);
-      return isOwn || watched.has(stamp.ino) ? [change] : [{ ...change, isForeign: true }];
+      const path = `${this.#base}/${change.path}`;
+      const asked = { isNewPath: before === null, isOld: isOld(stamp), maker };
+      const origin = this.#unreadPlaces.originOf(path, stamp, asked);
+      if (origin === 'in_place') return [];
+      const isForeign = origin === 'elsewhere' && !watched.has(stamp.ino);
+      return [isForeign ? { ...change, isForeign } : change];
     });
   }
 
@@ -411,7 +342,7 @@ export class FolderWatch {
   /** Whether the file is not as before. */
   #compare(path: BytePath, stats: Stats, look: FolderLook): boolean {
     const known = this.#files.get(path);
-    const isAsBefore = known?.isSettled && isSame(known.stamp, stats);
+    const isAsBefore = known?.isSettled && isSameStamp(known.stamp, stats);
     const isDue = look.left > 0 || this.#first.has(path);
     const isToRead = isDue && (!isAsBefore || (look.readsRest && this.#unread.has(path)));
     if ((isAsBefore && !isToRead) || look.touched.has(path)) return false;
@@ -444,7 +375,7 @@ export class FolderWatch {
       const known = this.#files.get(path);
       if (known?.isSettled && this.#bytes < CHECKPOINT_LIMITS.maxWatchedBytes) {
         const next = this.#read(path, known.stamp);
-        if (next.isSettled && isSame(next.stamp, known.stamp)) this.#note(path, next);
+        if (next.isSettled && isSameStamp(next.stamp, known.stamp)) this.#note(path, next);
       }
       if (!turns.isDue) continue;
       await sleep(COMPUTE_LIMITS.turnMs, undefined, { ref: false });
@@ -454,7 +385,7 @@ export class FolderWatch {
   }
 
   /** With the content as it is now, which is stored. Without it where the file may not be read, or is too large. */
-  #read(path: BytePath, stats: Stamp): WatchedFile {
+  #read(path: BytePath, stats: FileStamp): WatchedFile {
     if (isLink(stats)) {
       const target = this.#folder.mayKeep(toText(path)) ? readLink(path) : undefined;
       return seen(stats, target === undefined ? null : linkTo(target).hash);
@@ -487,10 +418,10 @@ export class FolderWatch {
 function isChanged(before: WatchedFile | undefined, after: WatchedFile): boolean {
   if (before === undefined || before.mode !== after.mode) return true;
   const areKnown = before.hash !== null && after.hash !== null;
-  return areKnown ? before.hash !== after.hash : !isSame(before.stamp, after.stamp);
+  return areKnown ? before.hash !== after.hash : !isSameStamp(before.stamp, after.stamp);
 }
 
-function seen(stats: Stamp, hash: string | null): WatchedFile {
+function seen(stats: FileStamp, hash: string | null): WatchedFile {
   const { ino, size, mtimeMs, ctimeMs, birthtimeMs, mode } = stats;
   const stamp = { ino, size, mtimeMs, ctimeMs, birthtimeMs, mode };
   const isSettled = Date.now() - Math.max(ctimeMs, mtimeMs) > CHECKPOINT_LIMITS.settledMs;
@@ -498,142 +429,13 @@ function seen(stats: Stamp, hash: string | null): WatchedFile {
   return { stamp, mode: isLink(stamp) ? PERMISSIONS : mode & PERMISSIONS, hash, isSettled };
 }
 
-function isSame(one: Stamp, other: Stamp): boolean {
-  return (
-    one.ctimeMs === other.ctimeMs &&
-    one.mtimeMs === other.mtimeMs &&
-    one.size === other.size &&
-    one.ino === other.ino &&
-    one.mode === other.mode
-  );
-}
-
 /** Whether a file, of whatever name, has the content that it had. */
-function isUnchanged(one: Stamp, other: Stamp): boolean {
+function isUnchanged(one: FileStamp, other: FileStamp): boolean {
   return one.ino === other.ino && one.mtimeMs === other.mtimeMs && one.size === other.size;
 }
 
 const PERMISSIONS = 0o777;
 
-function isKeepable(stats: Stats): boolean {
-  return stats.isFile() || stats.isSymbolicLink();
-}
-
-function isLink({ mode }: Stamp): boolean {
+function isLink({ mode }: FileStamp): boolean {
   return (mode & constants.S_IFMT) === constants.S_IFLNK;
 }
-
-/** Undefined for a folder that is not at its path. Links are entries, and are never followed. */
-function readListing(folder: BytePath, base: BytePath): WatchedListing | undefined {
-  return inHeld(folder, (held, stats) => {
-    const stamp = stampOf(stats);
-    const all = readdirSync(toPathLike(held), { withFileTypes: true, encoding: 'latin1' });
-    const isCache = folder !== base && all.some(({ name }) => MARKS.has(name));
-    const entries = isCache ? all.slice(0, CHECKPOINT_LIMITS.maxUnread) : all;
-    const pathsOf = (found: typeof entries) => found.map(({ name }) => `${folder}/${name}`);
-    const folders = entries.filter((entry) => entry.isDirectory() && !PASSED_OVER.has(entry.name));
-    const packages = entries.filter((entry) => entry.isDirectory() && entry.name === PACKAGES);
-    const files = entries.filter((entry) => entry.isFile() || entry.isSymbolicLink());
-    const found = { files: pathsOf(files), folders: pathsOf(folders), packages: pathsOf(packages) };
-    return { ...stamp, ...found, isCache };
-  });
-}
-
-/** Undefined for what commands' changes are not looked for in. */
-function readAll(folder: BytePath): BytePath[] | undefined {
-  if (PASSED_OVER.has(folder.slice(folder.lastIndexOf('/') + 1))) return undefined;
-  return inHeld(folder, (held) => {
-    const names = readdirSync(toPathLike(held), { encoding: 'latin1' });
-    return names.some((name) => MARKS.has(name))
-      ? undefined
-      : names.map((name) => `${folder}/${name}`);
-  });
-}
-
-/** By the path, which takes half of the time: names and contents come only from what is held. */
-function statsOf(path: BytePath): Stats | undefined {
-  try {
-    return lstatSync(toPathLike(path), IF_ANY);
-  } catch (error) {
-    if (isSystemError(error, ...GONE)) return undefined;
-    throw error;
-  }
-}
-
-const IF_ANY = { throwIfNoEntry: false } as const;
-
-const PACKAGES = 'node_modules';
-/** What programs can make again, or what is git's. */
-const PASSED_OVER: ReadonlySet<string> = new Set(['.git', '.hg', '.svn', '.jj', PACKAGES]);
-/** In a folder of a cache (bford.info/cachedir), and of a Python environment. */
-const MARKS: ReadonlySet<string> = new Set(['CACHEDIR.TAG', 'pyvenv.cfg']);
-
-/** Works in the folder if it is still where its path says. What fails counts as not there. */
-function inHeld<Found>(
-  path: BytePath,
-  work: (held: string, stats: Stats) => Found,
-): Found | undefined {
-  const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW } = constants;
-  try {
-    const folder = openSync(toPathLike(path), O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
-    try {
-      if (!isAt(folder, path)) return undefined;
-      return work(IS_LINUX ? `/proc/self/fd/${folder}` : path, fstatSync(folder));
-    } finally {
-      closeSync(folder);
-    }
-  } catch (error) {
-    if (isSystemError(error, ...GONE)) return undefined;
-    throw error;
-  }
-}
-
-/** The target, as the system has it. Undefined for anything but a link at this place. */
-function readLink(path: BytePath): string | undefined {
-  const at = path.lastIndexOf('/');
-  return inHeld(path.slice(0, at), (folder) =>
-    readlinkSync(toPathLike(`${folder}/${path.slice(at + 1)}`), { encoding: 'latin1' }),
-  );
-}
-
-/** Null for anything but a regular file at this place. */
-function readHeld(path: BytePath): { readonly stats: Stats; readonly bytes: Buffer } | null {
-  const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
-  try {
-    const file = openSync(toPathLike(path), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
-    try {
-      const stats = fstatSync(file);
-      const isFitting = stats.isFile() && stats.size <= CHECKPOINT_LIMITS.maxFileBytes;
-      if (!isFitting || !isAt(file, path)) return null;
-      const bytes = readFileSync(file);
-      return isSame(fstatSync(file), stats) ? { stats, bytes } : null;
-    } finally {
-      closeSync(file);
-    }
-  } catch (error) {
-    if (isSystemError(error, ...GONE)) return null;
-    throw error;
-  }
-}
-
-/** Whether no link stands in the path. Other systems than Linux can only look the name up again. */
-function isAt(descriptor: number, path: BytePath): boolean {
-  const real = IS_LINUX
-    ? readlinkSync(`/proc/self/fd/${descriptor}`, { encoding: 'latin1' })
-    : realpathSync(toPathLike(path), { encoding: 'latin1' });
-  return real === path;
-}
-
-const IS_LINUX = process.platform === 'linux';
-const GONE = [
-  'ENOENT',
-  'ENOTDIR',
-  'EINVAL',
-  'ELOOP',
-  'EACCES',
-  'EPERM',
-  'ENXIO',
-  'EIO',
-  'ESTALE',
-  'EMFILE',
-];
