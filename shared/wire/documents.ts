@@ -223,6 +223,17 @@ export const Usage = z.object({
 });
 export type Usage = z.infer<typeof Usage>;
 
+/** The newest prompt of a response: what of the model's window the conversation fills. */
+export const LastPrompt = z.object({
+  tokens: z.int().nonnegative(),
+  cachedTokens: z.int().nonnegative().optional(),
+});
+export type LastPrompt = z.infer<typeof LastPrompt>;
+
+/** What a response has spent when it begins to wait for the app. */
+export const SpentSoFar = z.object({ usage: Usage, lastPrompt: LastPrompt });
+export type SpentSoFar = z.infer<typeof SpentSoFar>;
+
 /** What a subagent has spent, its own subagents included. The metadata of its call's result has these fields. */
 export const TaskSpent = z.object({ usage: Usage.nullable(), turns: z.int().nonnegative() });
 export type TaskSpent = z.infer<typeof TaskSpent>;
@@ -272,6 +283,8 @@ export const ResponseMetadata = z.object({
   turnCount: z.int().nonnegative(),
   /** Tokens of the last turn, prompt and answer: what of the model's window the conversation fills. Present at its end. */
   contextTokens: z.int().nonnegative().optional(),
+  /** Present at its end. */
+  lastPrompt: LastPrompt.optional(),
   /** Storage rows written for the response, in all objects and alarms: its storage cost. Present at its end. */
   rows: z.int().nonnegative().optional(),
   /** Present from the start; absent if every requested tool is available, and none was one too many. */

@@ -14,6 +14,7 @@ import {
   ReadDocumentType,
   ResponseMetadata,
   ResponseStatus,
+  SpentSoFar,
   ToolOutcome,
   Usage,
   UserMessage,
@@ -130,7 +131,10 @@ export type AnsweredApproval = z.infer<typeof AnsweredApproval>;
 const ClarificationRequest = ofDocument('clarification_request', { questions: z.array(Question) });
 
 /** The run waits for the app, whose own tool this call is of. The document's end has the result. */
-const ClientCall = ofDocument('client_call', {});
+const ClientCall = ofDocument('client_call', {
+  /** Absent where the model server reports nothing. */
+  spent: SpentSoFar.optional(),
+});
 
 /** The state of the subagent that the document's call started. */
 const SubagentUpdate = ofDocument('subagent_update', { subagent: SubagentState });

@@ -271,6 +271,7 @@ export function foldDocument(document: Document, event: DocumentEvent): void {
       return;
     case 'client_call':
       metadata['awaiting'] = true;
+      if (event.spent) metadata['spent'] = event.spent;
       return;
     case 'subagent_update':
       metadata['subagent'] = event.subagent;

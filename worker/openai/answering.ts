@@ -14,6 +14,7 @@ import { logEvent } from '../health/log.ts';
 import { conversationOf } from '../objects.ts';
 import { unwrap } from '../outcome.ts';
 import { reach } from '../reach.ts';
+import { type AnswerUsage, usageOfAnswer } from '../words/answer-usage.ts';
 import { documentsAfter, isForClient, waitsForClient } from '../words/client-calls.ts';
 import { endingOf, type Failure, type FinishReason, LOST } from '../words/ending.ts';
 import { WordStream } from '../words/word-stream.ts';
@@ -51,7 +52,8 @@ export interface AnswerShape {
 }
 
 /** What an answer in one piece has. */
-export interface AnswerParts extends Pick<ChatResponse, 'documents' | 'model' | 'usage'> {
+export interface AnswerParts extends Pick<ChatResponse, 'documents' | 'model'> {
+  readonly usage: AnswerUsage | null;
   /** The calls of the app's tools that it ends with. */
   readonly calls: readonly ClientCall[];
 }
@@ -131,7 +133,8 @@ function toWhole(response: ChatResponse, answering: Answering): WholeAnswer {
   const documents = documentsAfter(response, place.after);
   const waiting = ending.reason === 'tool_calls' ? documents.filter(isForClient) : [];
   const calls = toClientCalls(place.responseId, waiting);
-  const parts = { ...response, documents: [...documents], calls };
+  const usage = usageOfAnswer(response, place.after);
+  const parts = { ...response, documents: [...documents], calls, usage };
   return { status: 200, body: shape.whole(parts, ending.reason), headers };
 }
 

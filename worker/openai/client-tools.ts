@@ -66,7 +66,8 @@ export interface ClientCall {
 /** The calls that these documents wait for. */
 export function toClientCalls(responseId: string, documents: readonly Document[]): ClientCall[] {
   return documents.map(({ sequence, metadata }) => ({
-    id: `call_${responseId.slice(PREFIX.length)}_${sequence}`,
+    // OpenAI and Azure take ids of at most 40 characters.
+    id: `call_${responseId.slice(PREFIX.length).replaceAll('-', '')}${sequence.toString(36)}`,
     name: String(metadata['toolName']),
     arguments: JSON.stringify(metadata['arguments'] ?? {}),
   }));
@@ -77,14 +78,25 @@ export function toResults(
   given: readonly { readonly id: string; readonly output: string }[],
 ): CallResults | undefined {
   const known = given.map(({ id, output }) => {
-    const [, uuid = '', sequence = ''] = /^call_([\da-f-]+)_(\d{1,6})$/.exec(id) ?? [];
-    return { responseId: `${PREFIX}${uuid}`, documentId: documentIdOf(Number(sequence)), output };
+    const { uuid, sequence } = placeOf(id);
+    return { responseId: `${PREFIX}${uuid}`, documentId: documentIdOf(sequence), output };
   });
   const responseId = known[0]?.responseId ?? '';
   const isOfOne = known.every((each) => each.responseId === responseId);
   if (!isOfOne || !ResponseId.safeParse(responseId).success) return undefined;
   const results = known.map(({ documentId, output }) => [documentId, output] as const);
   return { responseId, results: Object.fromEntries(results) };
+}
+
+/** The response's UUID and the document's sequence in the id of a call. Earlier versions wrote the UUID with hyphens. */
+function placeOf(id: string): { uuid: string; sequence: number } {
+  const [, digits = '', place = ''] = /^call_([\da-f]{32})([\da-z]{1,4})$/.exec(id) ?? [];
+  if (digits !== '') {
+    const uuid = digits.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+    return { uuid, sequence: Number.parseInt(place, 36) };
+  }
+  const [, uuid = '', sequence = ''] = /^call_([\da-f-]+)_(\d{1,6})$/.exec(id) ?? [];
+  return { uuid, sequence: Number(sequence) };
 }
 
 export const UNKNOWN_CALL = 'No answer of the agent waits for these results together';

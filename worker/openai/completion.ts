@@ -3,6 +3,7 @@ import type { ChatCompletion, ChatCompletionChunk } from 'openai/resources/chat/
 import type { CompletionUsage } from 'openai/resources/completions';
 import type { Words } from '../../shared/shown/markdown.ts';
 import type { Usage } from '../../shared/wire/documents.ts';
+import type { AnswerUsage } from '../words/answer-usage.ts';
 import type { FinishReason } from '../words/ending.ts';
 import type { ClientCall } from './client-tools.ts';
 
@@ -24,7 +25,7 @@ export function newCompletion(
   head: CompletionHead,
   { content, reasoning, calls }: Words & { readonly calls: readonly ClientCall[] },
   finishReason: FinishReason,
-  usage: Usage | null,
+  usage: AnswerUsage | null,
 ): ChatCompletion {
   const message = {
     role: 'assistant' as const,
@@ -37,7 +38,7 @@ export function newCompletion(
     ...head,
     object: 'chat.completion',
     choices: [{ index: 0, message, logprobs: null, finish_reason: finishReason }],
-    ...(usage && { usage: toUsage(usage) }),
+    ...(usage && { usage: toUsage(usage), drawbridge_usage: toRunUsage(usage) }),
   };
 }
 
@@ -62,16 +63,34 @@ export function newChunk(
 }
 
 /** The last chunk for a client that asked for usage. */
-export function newUsageChunk(head: CompletionHead, usage: Usage): ChatCompletionChunk {
-  return { ...head, object: 'chat.completion.chunk', choices: [], usage: toUsage(usage) };
+export function newUsageChunk(head: CompletionHead, usage: AnswerUsage): ChatCompletionChunk {
+  const own = { drawbridge_usage: toRunUsage(usage) };
+  return { ...head, object: 'chat.completion.chunk', choices: [], usage: toUsage(usage), ...own };
 }
 
-function toUsage(usage: Usage): CompletionUsage {
+/** The sums of all requests of the run so far: what it costs. */
+export interface RunUsage extends Pick<Usage, 'cost'> {
+  readonly prompt_tokens: number;
+  readonly completion_tokens: number;
+  readonly total_tokens: number;
+}
+
+export function toRunUsage({ run }: AnswerUsage): RunUsage {
+  return {
+    prompt_tokens: run.promptTokens,
+    completion_tokens: run.completionTokens,
+    total_tokens: run.totalTokens,
+    ...(run.cost && { cost: run.cost }),
+  };
+}
+
+function toUsage(usage: AnswerUsage): CompletionUsage {
+  const { promptTokens, completionTokens } = usage;
   const { cachedPromptTokens: cached, reasoningTokens: reasoning } = usage;
   return {
-    prompt_tokens: usage.promptTokens,
-    completion_tokens: usage.completionTokens,
-    total_tokens: usage.totalTokens,
+    prompt_tokens: promptTokens,
+    completion_tokens: completionTokens,
+    total_tokens: promptTokens + completionTokens,
     ...(cached !== undefined && { prompt_tokens_details: { cached_tokens: cached } }),
     ...(reasoning !== undefined && { completion_tokens_details: { reasoning_tokens: reasoning } }),
   };

@@ -1,5 +1,6 @@
 /** Schemas of the OpenAI objects that this folder sends, for the API's description. */
 import * as z from 'zod';
+import { Cost } from '../../shared/wire/budget.ts';
 
 const Usage = z.object({
   prompt_tokens: z.int().nonnegative(),
@@ -7,6 +8,14 @@ const Usage = z.object({
   total_tokens: z.int().nonnegative(),
   prompt_tokens_details: z.object({ cached_tokens: z.int().nonnegative() }).optional(),
   completion_tokens_details: z.object({ reasoning_tokens: z.int().nonnegative() }).optional(),
+});
+
+/** The sums of all requests of the run so far. */
+const RunUsage = z.object({
+  prompt_tokens: z.int().nonnegative(),
+  completion_tokens: z.int().nonnegative(),
+  total_tokens: z.int().nonnegative(),
+  cost: Cost.optional(),
 });
 
 const FinishReason = z.enum(['stop', 'length', 'content_filter', 'tool_calls']);
@@ -44,6 +53,7 @@ export const ChatCompletion = z.object({
     )
     .length(1),
   usage: Usage.optional(),
+  drawbridge_usage: RunUsage.optional(),
 });
 
 export const ChatCompletionChunk = z.object({
@@ -66,6 +76,7 @@ export const ChatCompletionChunk = z.object({
     )
     .max(1),
   usage: Usage.nullable().optional(),
+  drawbridge_usage: RunUsage.optional(),
 });
 
 export const Model = z.object({

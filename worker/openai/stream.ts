@@ -28,16 +28,14 @@ export class CompletionWire extends HeldWire {
     if (content !== '') this.#write({ content });
   }
 
-  protected finish(ending: Ending, { response, clientCalls }: FollowedAnswer): void {
+  protected finish(ending: Ending, { response, clientCalls, usage }: FollowedAnswer): void {
     if (ending.type === 'failed') this.#writeData(errorBody(ending.failure));
     else {
       const calls = toClientCalls(response?.id ?? '', clientCalls).map(toToolCall);
       const deltas = calls.map((call, index) => ({ index, ...call }));
       if (deltas.length > 0) this.#write({ tool_calls: deltas });
       this.#writeData(newChunk(this.#head, {}, ending.reason, this.#withUsage));
-      if (this.#withUsage && response?.usage) {
-        this.#writeData(newUsageChunk(this.#head, response.usage));
-      }
+      if (this.#withUsage && usage) this.#writeData(newUsageChunk(this.#head, usage));
     }
     this.writer.write('data: [DONE]\n\n');
   }

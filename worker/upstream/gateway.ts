@@ -8,6 +8,7 @@ import { CONTEXT_LENGTH_EXCEEDED } from './context-overflow.ts';
 import { costOf } from './cost.ts';
 import { demoReply } from './demo/wire.ts';
 import { DIALECTS } from './dialects/dialects.ts';
+import { withFittingCalls } from './dialects/fit-calls.ts';
 import { type Fallback, fallbackFor } from './fallback.ts';
 import { BodyGathering } from './gathering.ts';
 import { UPSTREAM_LIMITS } from './limits.ts';
@@ -139,7 +140,8 @@ function readerOptionsFor({ dialect, upstreamId, switches }: ServerTarget): Read
 
 function bodyFor(target: ServerTarget, request: UpstreamRequest): JsonObject {
   const omitted = new Set(target.omitted);
-  const body = Object.entries(DIALECTS[target.dialect].format(request, target));
+  const sent = { ...request, messages: withFittingCalls(request, target) };
+  const body = Object.entries(DIALECTS[target.dialect].format(sent, target));
   return Object.fromEntries(
     body.filter(([name, value]) => value !== undefined && !omitted.has(name)),
   );

@@ -15,6 +15,8 @@ export type UpstreamMessage =
       readonly reasoning_details?: readonly unknown[];
       /** The reasoning in words. Sent under the name of the switch `reasoningField`, or left out. */
       readonly reasoning?: string;
+      /** The model that said it; undefined where that is unknown. Not sent. */
+      readonly by?: string;
     });
 
 export interface UpstreamRequest {

@@ -4,6 +4,7 @@ import { Rendering, type Words } from '../../shared/shown/markdown.ts';
 import type { ChatResponse, Document } from '../../shared/wire/documents.ts';
 import type { StreamEvent, TapeEvent } from '../../shared/wire/events.ts';
 import { ResponseFold } from '../conversation/tape/response-fold.ts';
+import { type AnswerUsage, usageOfAnswer } from './answer-usage.ts';
 import { clientCallsIn, documentsAfter } from './client-calls.ts';
 import { type Ending, endingOf, TAKEN_BACK } from './ending.ts';
 
@@ -49,6 +50,11 @@ export class FollowedAnswer {
   /** The response as far as it was seen. Owned by this object. */
   get response(): ChatResponse | null {
     return this.#fold.response;
+  }
+
+  /** What the answer has used so far; null while nothing is reported. */
+  get usage(): AnswerUsage | null {
+    return usageOfAnswer(this.#fold.response, this.#after);
   }
 
   read(events: readonly StreamEvent[]): NewWords {

@@ -57,7 +57,10 @@ describe('Chat Completions', () => {
         ],
       },
     });
-    expect(first).not.toHaveProperty('usage');
+    const each = { prompt_tokens: 11, completion_tokens: 7, total_tokens: 18 };
+    expect(first).toMatchObject({ usage: each, drawbridge_usage: each });
+    const calls = first.choices[0]?.message.tool_calls ?? [];
+    for (const { id } of calls) expect(id).toMatch(/^call_[\w-]{1,35}$/);
     const { strict: _, ...offered } = TOOLS[0]?.function ?? {};
     expect(requests[0]?.tools?.at(-1)).toEqual({ type: 'function', function: offered });
     const second = await completed({ messages: resultsFor(first, 'sun', 'snow'), tools: TOOLS });
@@ -66,7 +69,8 @@ describe('Chat Completions', () => {
       message: { content: 'I got sun,snow.' },
     });
     expect(second.id).not.toBe(first.id);
-    expect(second.usage?.total_tokens).toBeGreaterThan(0);
+    const both = { prompt_tokens: 22, completion_tokens: 14, total_tokens: 36 };
+    expect(second).toMatchObject({ usage: each, drawbridge_usage: both });
     expect(requests).toHaveLength(2);
   });
 

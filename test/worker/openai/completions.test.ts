@@ -34,6 +34,7 @@ it('a completion is the whole answer as Markdown, with usage and a reason', asyn
       },
     ],
     usage: { prompt_tokens: 11, completion_tokens: 7, total_tokens: 18 },
+    drawbridge_usage: { prompt_tokens: 11, completion_tokens: 7, total_tokens: 18 },
   });
   expect(conversationId).toMatch(/^conv_/);
 });

@@ -149,7 +149,10 @@ it('after a valid token a refusal leaves the socket open, and too many are count
     const headers = { authorization: `Bearer ${token}` };
     return (await SELF.fetch(`${API}/models`, { headers, ...fromAddress(clientIp) })).status;
   };
-  expect(await models('203.0.113.50:2', 'x')).toBe(429);
+  const seen: number[] = [];
+  // What has come back to the bucket meanwhile is used up first.
+  while (seen.at(-1) !== 429 && seen.length < flood) seen.push(await models('203.0.113.50:2', 'x'));
+  expect(seen.at(-1)).toBe(429);
   expect(await models('203.0.113.51:1', 'x')).toBe(401);
   expect(await models('203.0.113.50:2', await tokenFor())).toBe(200);
 });

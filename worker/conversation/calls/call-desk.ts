@@ -15,6 +15,7 @@ import type { Memory } from '../memory/prepare-turn.ts';
 import type { RunWatch } from '../run-watch.ts';
 import type { Call, Run, RunMode, Turn } from '../store/rows.ts';
 import type { Recorder } from '../tape/recorder.ts';
+import { spentSoFar } from '../tape/spending.ts';
 import { admitCall } from './calls.ts';
 import { openQuestions } from './clarifications.ts';
 import { runEdgeTool } from './edge-tools/edge-tools.ts';
@@ -58,7 +59,7 @@ export class CallDesk {
     const refused = admitCall(call, run) ?? this.#stopRepeated(call, run);
     if (refused) return this.settle(call.callId, refused);
     const executor = toolbox.executorOf(call.name);
-    if (executor === 'client') return this.#waitForClient(call);
+    if (executor === 'client') return this.#waitForClient(call, run);
     if (executor !== 'edge') return;
     const modes = { present: nameOfMode(modeOf(run)), all: namesOfModes(run.machine) };
     const here = { todos: memory.todos, modes };
@@ -74,10 +75,12 @@ export class CallDesk {
   }
 
   /** An app may have to ask its own user, who gets as much time as others. */
-  #waitForClient({ documentId }: Call): void {
+  #waitForClient({ documentId }: Call, run: Run): void {
     const { log, recorder, now } = this.#deps;
     log.setDeadline(now() + RUN_LIMITS.approvalMs);
-    recorder.record([{ type: 'client_call', documentId }]);
+    const turns = log.turns.filter(({ own }) => !own);
+    const spent = spentSoFar({ turns, windows: log.windowsOf(run), tasks: log.tasks });
+    recorder.record([{ type: 'client_call', documentId, ...(spent && { spent }) }]);
   }
 
   /** Why the machine must ask a person about a call: it changes something, and repeats others; undefined for others. */

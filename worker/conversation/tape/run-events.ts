@@ -15,7 +15,7 @@ import type { Posted } from '../../ports/conversation.ts';
 import { isPreview } from '../log/errand.ts';
 import { unavailableTools } from '../log/offered-tools.ts';
 import type { Run, RunRequest, RunStatus } from '../store/rows.ts';
-import { type Spending, usageOf } from './spending.ts';
+import { lastPromptOf, type Spending, usageOf } from './spending.ts';
 
 /** The end status of a run, which the table of runs and the response share. */
 export type EndStatus = Extract<RunStatus & ResponseStatus, string>;
@@ -114,6 +114,7 @@ export function doneEvent(
 ): TapeEvent {
   const { turns } = spending;
   const last = turns.at(-1)?.usage;
+  const lastPrompt = lastPromptOf(spending);
   return {
     type: 'done',
     responseId,
@@ -124,6 +125,7 @@ export function doneEvent(
       toolCallCount: turns.reduce((count, { calls }) => count + calls.length, 0),
       turnCount: turns.length,
       ...(last && { contextTokens: last.promptTokens + last.completionTokens }),
+      ...(lastPrompt && { lastPrompt }),
       ...(rows !== undefined && { rows }),
       ...sent,
       ...(budget && { budget }),

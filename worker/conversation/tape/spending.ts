@@ -1,6 +1,6 @@
 /** Sums what a run has spent: its turns, its summaries and its subagents. Pure. */
 import type { Spent } from '../../../shared/wire/budget.ts';
-import type { TaskSpent, Usage } from '../../../shared/wire/documents.ts';
+import type { LastPrompt, SpentSoFar, TaskSpent, Usage } from '../../../shared/wire/documents.ts';
 import { addCosts } from '../../upstream/cost.ts';
 import type { NewTurn, NewWindow } from '../store/rows.ts';
 
@@ -21,6 +21,21 @@ export function usageOf({ turns, windows, tasks }: Spending): Usage | null {
     windows.filter(({ isUnreported }) => isUnreported).length +
     tasks.reduce((count, { usage }) => count + (usage?.unreportedRequests ?? 0), 0);
   return sum && unreportedRequests > 0 ? { ...sum, unreportedRequests } : sum;
+}
+
+/** What a run has spent up to here, for one that waits for its app; undefined where nothing was reported. */
+export function spentSoFar(spending: Spending): SpentSoFar | undefined {
+  const usage = usageOf(spending);
+  const lastPrompt = lastPromptOf(spending);
+  return usage && lastPrompt ? { usage, lastPrompt } : undefined;
+}
+
+/** That of the newest turn whose server reported it. */
+export function lastPromptOf({ turns }: Spending): LastPrompt | undefined {
+  const last = turns.findLast(({ usage }) => usage)?.usage;
+  if (!last) return undefined;
+  const { promptTokens: tokens, cachedPromptTokens: cachedTokens } = last;
+  return { tokens, ...(cachedTokens !== undefined && { cachedTokens }) };
 }
 
 /** Whether a model was asked. Drawbridge makes some turns itself, such as that of a guest's call. */

@@ -5,9 +5,10 @@ import type {
   ResponseUsage,
 } from 'openai/resources/responses/responses';
 import type { Words } from '../../../shared/shown/markdown.ts';
-import type { Usage } from '../../../shared/wire/documents.ts';
+import type { AnswerUsage } from '../../words/answer-usage.ts';
 import type { Failure, FinishReason } from '../../words/ending.ts';
 import type { ClientCall } from '../client-tools.ts';
+import { type RunUsage, toRunUsage } from '../completion.ts';
 import { itemId } from './ids.ts';
 
 /** What stays the same from the first event of a response to its last. */
@@ -27,7 +28,7 @@ export interface ResponseState {
   readonly model: string;
   readonly status: 'in_progress' | 'completed' | 'incomplete' | 'failed';
   readonly output: readonly ResponseOutputItem[];
-  readonly usage?: Usage | null | undefined;
+  readonly usage?: AnswerUsage | null | undefined;
   readonly reason?: FinishReason;
   readonly failure?: Failure;
 }
@@ -35,6 +36,7 @@ export interface ResponseState {
 /** As on the wire: `output_text` is of OpenAI's clients. */
 export type WireResponse = Omit<OpenAiResponse, 'output_text' | 'access_programs'> & {
   readonly store: boolean;
+  readonly drawbridge_usage?: RunUsage;
 };
 
 export function newResponse(
@@ -55,7 +57,7 @@ export function newResponse(
       ? { code: 'server_error', message: `${failure.code}: ${failure.message}` }
       : null,
     incomplete_details: status === 'incomplete' ? { reason: CUT[reason ?? 'length'] } : null,
-    ...(usage && { usage: toUsage(usage) }),
+    ...(usage && { usage: toUsage(usage), drawbridge_usage: toRunUsage(usage) }),
     store: isKept,
     metadata: {},
     temperature: null,
@@ -106,12 +108,13 @@ export function newItem(
   return { id, type: 'message', role: 'assistant', status: 'completed', content };
 }
 
-function toUsage(usage: Usage): ResponseUsage {
+function toUsage(usage: AnswerUsage): ResponseUsage {
+  const { promptTokens, completionTokens } = usage;
   return {
-    input_tokens: usage.promptTokens,
+    input_tokens: promptTokens,
     input_tokens_details: { cached_tokens: usage.cachedPromptTokens ?? 0, cache_write_tokens: 0 },
-    output_tokens: usage.completionTokens,
+    output_tokens: completionTokens,
     output_tokens_details: { reasoning_tokens: usage.reasoningTokens ?? 0 },
-    total_tokens: usage.totalTokens,
+    total_tokens: promptTokens + completionTokens,
   };
 }

@@ -49,10 +49,9 @@ export class ResponseWire extends HeldWire {
     if (content !== '') this.#grow('msg', content);
   }
 
-  protected finish(ending: Ending, { response, clientCalls }: FollowedAnswer): void {
+  protected finish(ending: Ending, { response, clientCalls, usage }: FollowedAnswer): void {
     this.#close();
     for (const call of toClientCalls(response?.id ?? '', clientCalls)) this.#call(call);
-    const usage = response?.usage;
     if (ending.type === 'failed') {
       this.#report('response.failed', { status: 'failed', usage, failure: ending.failure });
     } else if (ending.reason === 'stop' || ending.reason === 'tool_calls') {

@@ -64,6 +64,7 @@ const FIELD_OF_SWITCH: Readonly<Record<string, string>> = {
   maxTokensField: 'max_tokens',
   streamOptions: 'stream_options',
   systemRole: 'system',
+  callIds: 'tool_call_id',
   returnReasoning: 'reasoning',
   reasoningField: 'reasoning_content',
 };
@@ -100,6 +101,14 @@ const ROWS: readonly Row[] = [
         : null,
   },
   { dialects: ['chat'], concede: concedeSystemRole },
+  {
+    // Mistral: "Tool call id was call_1 but must be a-z, A-Z, 0-9, with a length of 9."
+    dialects: ['chat'],
+    concede: (error, { target: { switches } }) =>
+      switches.callIds === 'any' && /tool.?call.?id.*(?:length|a-z)/i.test(wordsOf(error))
+        ? { switches: { callIds: 'nine' } }
+        : null,
+  },
   { concede: concedeMaxTokens },
   { concede: concedeField },
 ];

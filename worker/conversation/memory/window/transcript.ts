@@ -194,7 +194,13 @@ function toUpstream(message: ChatMessage, text: string, withImages: boolean): Up
 export function messagesOfTurn(turn: Turn, results: readonly string[]): UpstreamMessage[] {
   const { text, calls, reasoning, reasoningDetails, own } = turn;
   if (own) return messagesOfOwn(calls[0]?.name, results[0] ?? '');
-  const said = { role: 'assistant', content: text, ...(reasoning && { reasoning }) } as const;
+  const by = turn.model !== undefined && { by: turn.model };
+  const said = {
+    role: 'assistant',
+    content: text,
+    ...(reasoning && { reasoning }),
+    ...by,
+  } as const;
   if (calls.length === 0) return text === '' ? [] : [said];
   return [
     {
