@@ -6,6 +6,7 @@ import type { ChatResponse, Document, Usage } from '../../shared/wire/documents.
 import type { TapeEvent } from '../../shared/wire/events.ts';
 import { findDocument } from '../../shared/wire/fold.ts';
 import { ResponseFold } from '../conversation/tape/response-fold.ts';
+import { usageOfAnswer } from '../words/answer-usage.ts';
 import { endingOf } from '../words/ending.ts';
 import { Pieces } from './pieces.ts';
 
@@ -13,8 +14,11 @@ import { Pieces } from './pieces.ts';
 export interface UiMetadata {
   readonly conversationId: string;
   readonly model?: string;
-  readonly usage?: Usage | null;
+  readonly usage?: UiUsage | null;
 }
+
+/** The newest prompt and all words of the answer, with the cost of all requests. */
+export type UiUsage = Omit<Usage, 'cacheWriteTokens' | 'unreportedRequests'>;
 
 export type UiChunk = Chunk<UiMetadata, { document: Document }>;
 
@@ -225,7 +229,7 @@ export class Chunks {
   #finish(response: ChatResponse | null): void {
     this.#sayAgain();
     if (this.#step) this.#endStep();
-    const answered = response && { model: response.model, usage: response.usage };
+    const answered = response && { model: response.model, usage: shownUsage(response) };
     const messageMetadata = { conversationId: this.#conversationId, ...answered };
     const finish = (finishReason: UiFinishReason) =>
       this.#out.push({ type: 'finish', finishReason, messageMetadata });
@@ -331,4 +335,18 @@ function withoutCall(document: Document): Document {
   const { arguments: _, result: __, ...rest } = document.metadata;
   const metadata = document.type === 'tool_call' ? rest : { ...document.metadata };
   return { ...document, metadata };
+}
+
+function shownUsage(response: ChatResponse): UiUsage | null {
+  const usage = usageOfAnswer(response, 0);
+  if (!usage) return null;
+  const { promptTokens, completionTokens, cachedPromptTokens, reasoningTokens, run } = usage;
+  return {
+    promptTokens,
+    completionTokens,
+    totalTokens: promptTokens + completionTokens,
+    ...(cachedPromptTokens !== undefined && { cachedPromptTokens }),
+    ...(reasoningTokens !== undefined && { reasoningTokens }),
+    ...(run.cost && { cost: run.cost }),
+  };
 }

@@ -14,8 +14,8 @@ export class RefusedParts {
   #rows: readonly LeftRow[] | null = null;
   #inForce: { readonly model: string; readonly leftOut: LeftOut } | null = null;
   #trials: Trials | null = null;
-  /** The run that has an answer without some part. A second part would let it repeat what it has forgotten. */
-  #helped: number | null = null;
+  /** The kinds of parts without which a run has an answer. A second one of a kind would let it repeat what it forgot. */
+  #helped: { readonly run: number; readonly types: readonly LeftPart['type'][] } | null = null;
 
   constructor(store: RunStore) {
     this.#store = store;
@@ -39,15 +39,10 @@ export class RefusedParts {
     this.#trialsOf(turn).isShortened = true;
   }
 
-  /** Begins the next trial. False where there is none left, or one has helped this run before. */
+  /** Begins the next trial. False where there is none left: each kind of part helps a run once. */
   tryNext(turn: TurnPlace, history: ModelHistory): boolean {
-    if (this.#helped === turn.run) return false;
     const trials = this.#trialsOf(turn);
-    trials.plans ??= plansOf(
-      turn,
-      { ...history, leftOut: new LeftOut([]) },
-      this.#suspects(turn.model),
-    );
+    trials.plans ??= this.#plansOf(turn, history);
     trials.next++;
     this.#inForce = null;
     return trials.current.length > 0;
@@ -58,7 +53,8 @@ export class RefusedParts {
     const parts = this.#isOf(turn) ? (this.#trials?.current ?? []) : [];
     this.#trials = null;
     if (parts.length === 0) return [];
-    this.#helped = turn.run;
+    const before = this.#helped?.run === turn.run ? this.#helped.types : [];
+    this.#helped = { run: turn.run, types: [...before, ...parts.map(({ type }) => type)] };
     for (const part of parts) this.#add(turn.run, { model: turn.model, part });
     return parts;
   }
@@ -79,6 +75,14 @@ export class RefusedParts {
     this.#inForce = null;
     this.#trials = null;
     this.#store.deleteLeft();
+  }
+
+  #plansOf(turn: TurnPlace, history: ModelHistory): LeftPart[][] {
+    const helped = this.#helped?.run === turn.run ? this.#helped.types : [];
+    const whole = { ...history, leftOut: new LeftOut([]) };
+    return plansOf(turn, whole, this.#suspects(turn.model)).filter((plan) =>
+      plan.every(({ type }) => !helped.includes(type)),
+    );
   }
 
   #partsOf(model: string): LeftPart[] {
