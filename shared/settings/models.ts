@@ -35,6 +35,8 @@ export const ModelSwitches = z.strictObject({
   systemRole: z.enum(['system', 'developer', 'user']).default('system'),
   /** All dialects. Whether an answer may have several calls. Without it nothing is sent: several servers refuse it. */
   parallelToolCalls: z.boolean().optional(),
+  /** `alternating`: its template wants turns of user and assistant. Known for Mistral and Gemma by their names. */
+  roles: z.enum(['any', 'alternating']).default('any'),
   /** Ids of calls. `nine`: nine letters and digits, as Mistral wants them; otherwise as each model made them. */
   callIds: z.enum(['any', 'nine']).default('any'),
   /** What to send as `store`. Private conversations send false, and leave it out where the server refuses the field. */

@@ -1,13 +1,11 @@
+import { Random } from '../../bench/fuzz/random.ts';
+
 /** Words of any characters, the same for the same seed, never twice the same. */
 export function randomWords(seed: number): () => string {
-  let state = seed;
+  const random = new Random(seed);
   let count = 0;
-  const below = (bound: number) => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return state % bound;
-  };
   return () => {
-    const chars = Array.from({ length: below(90) }, () => CHARS[below(CHARS.length)] ?? '');
+    const chars = Array.from({ length: random.below(90) }, () => random.pick(CHARS));
     return `${chars.join('')}${(count++).toString(36)}`;
   };
 }

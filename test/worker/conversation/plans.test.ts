@@ -95,9 +95,9 @@ it('changing a plan is sent to the model with the next message, once, behind wha
   await chat('And now?', { conversationId });
   const messages = requests[0]?.messages ?? [];
   expect(messages.map(({ role }) => role)).toEqual([
-    ...['system', 'user', 'assistant', 'tool', 'assistant', 'user', 'user'],
+    ...['system', 'user', 'assistant', 'tool', 'assistant', 'user'],
   ]);
-  const note = String(messages.at(-2)?.content);
+  const note = String(messages.at(-1)?.content);
   expect(note).toContain('The user has edited the plan.');
   expect(note).toContain('Again.');
   expect(note).toContain('- [pending] docs: Describe it (after use)');
@@ -153,7 +153,7 @@ it('changing a plan is sent after a crash too, and in a fork', async () => {
   const forked = await call(`conversations/${second.conversationId}/forks`, { body });
   const requests = scriptModel(() => ({ text: 'Well.' }));
   await chat('And now?', { conversationId: Object(await forked.json()).conversationId });
-  expect(String(requests[0]?.messages.at(-2)?.content)).toContain(EDIT.title);
+  expect(String(requests[0]?.messages.at(-1)?.content)).toContain(EDIT.title);
 });
 
 it('changing a plan is refused where another device has changed the plan meanwhile', async () => {

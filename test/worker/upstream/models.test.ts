@@ -51,6 +51,7 @@ it('a model of the table goes to its server, by its name there, with its key and
       streamOptions: false,
       maxTokensField: 'max_tokens',
       systemRole: 'system',
+      roles: 'any',
       callIds: 'any',
       parallelToolCalls: false,
       thinkTags: true,

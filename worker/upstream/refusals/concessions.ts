@@ -65,6 +65,7 @@ const FIELD_OF_SWITCH: Readonly<Record<string, string>> = {
   streamOptions: 'stream_options',
   systemRole: 'system',
   callIds: 'tool_call_id',
+  roles: 'messages',
   returnReasoning: 'reasoning',
   reasoningField: 'reasoning_content',
 };
@@ -109,6 +110,13 @@ const ROWS: readonly Row[] = [
         ? { switches: { callIds: 'nine' } }
         : null,
   },
+  {
+    dialects: ['chat'],
+    concede: (error, { target: { switches } }) =>
+      switches.roles === 'any' && ROLES.test(wordsOf(error))
+        ? { switches: { roles: 'alternating' } }
+        : null,
+  },
   { concede: concedeMaxTokens },
   { concede: concedeField },
 ];
@@ -122,6 +130,9 @@ const REFUSED_THOUGHTS: readonly RegExp[] = [
   /encrypted[ _]content|\breasoning\b.*\bitem\b|items are not persisted/i, // OpenAI
   /unknown parameter: 'input\[|'input\[\d+\]\.content': array too long/i,
 ];
+
+const ROLES =
+  /roles? must alternate|\brole ['"`]?\w+['"`]? after\b|after (?:message )?role|expected last role/i;
 
 /** Templates of Gemma and Mistral take no system prompt, and some servers want OpenAI's newer name for it. */
 function concedeSystemRole(error: UpstreamError, { target: { switches } }: RefusedForm) {

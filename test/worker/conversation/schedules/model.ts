@@ -38,7 +38,9 @@ export function playModel(schedules: ReadonlyMap<number, Scripted>): void {
     const request = (await new Request(input, init).json()) as ScriptedRequest;
     const asked = request.messages.findLastIndex(({ role }) => role === 'user');
     const said = JSON.stringify(request.messages[asked]);
-    const [, seed, message] = /schedule (\d+), message (\d+)/.exec(said)?.map(Number) ?? [];
+    // Messages in a row are sent as one.
+    const all = said.matchAll(/schedule (\d+), message (\d+)/g);
+    const [, seed, message] = [...all].at(-1)?.map(Number) ?? [];
     const scripted = schedules.get(seed ?? -1);
     if (!scripted || message === undefined) throw new Error(`no schedule for ${said}`);
     while (!scripted.mayAnswer && !scripted.isOver) await tick();

@@ -2,6 +2,7 @@
 import type { ServerTarget } from '../../models.ts';
 import { maxTokensOf, type UpstreamMessage, type UpstreamRequest } from '../../request.ts';
 import { type AssistantMessage, isThought } from '../thoughts.ts';
+import { inTurns, partsOf } from './shape.ts';
 
 /** The request's body. */
 export function formatChat(request: UpstreamRequest, target: ServerTarget): object {
@@ -9,7 +10,7 @@ export function formatChat(request: UpstreamRequest, target: ServerTarget): obje
   const { streamOptions, maxTokensField, parallelToolCalls, effort, store } = target.switches;
   const { temperature, user } = sampling;
   const withTools = tools.length > 0;
-  const messages = withSystem(request.messages, target).map((message) =>
+  const messages = inTurns(withSystem(request.messages, target), target).map((message) =>
     message.role === 'assistant' ? formatAnswer(message, target) : message,
   );
   return {
@@ -40,12 +41,6 @@ function withSystem(
   if (next?.role !== 'user') return [{ role: 'user', content: system }, ...said];
   return [{ role: 'user', content: [...system, ...partsOf(next.content)] }, ...rest];
 }
-
-function partsOf(content: UserContent): Exclude<UserContent, string> {
-  return typeof content === 'string' ? [{ type: 'text', text: content }] : content;
-}
-
-type UserContent = Extract<UpstreamMessage, { role: 'user' }>['content'];
 
 /** Leaves out other dialects' thoughts. A server that wants reasoning gets the field each time, if need be empty. */
 function formatAnswer(message: AssistantMessage, target: ServerTarget): AssistantMessage {
