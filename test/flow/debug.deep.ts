@@ -74,7 +74,7 @@ describe('a debug run', () => {
   });
 
   it('that fails in the middle says where to look, before it says why it failed', async () => {
-    const { response } = await debug([READ, MARK, { status: 400, body: '{}' }]);
+    const { response } = await debug([READ, MARK, { status: 401, body: '{}' }]);
     expect(response.status).toBe('error');
     expect(response.documents.slice(-2)).toMatchObject([
       {

@@ -26,7 +26,7 @@ beforeAll(async () => {
   model = await startScriptedModel(({ messages }) => {
     const [, name = ''] = /Read (\w+\.txt)/.exec(JSON.stringify(messages.slice(1))) ?? [];
     if (messages.at(-1)?.role !== 'tool') return reading(name);
-    return name === 'none.txt' ? { status: 400, body: '{"error":{}}' } : { text: 'Done.' };
+    return name === 'none.txt' ? { status: 401, body: '{"error":{}}' } : { text: 'Done.' };
   });
   house = await startHouse({ modelUrl: model.baseUrl, args: ['--no-bridge'] });
   relay = await startRelay(Number(new URL(house.ready.url).port));

@@ -278,7 +278,7 @@ describe.skipIf(NO_CHROMIUM)(`the page's list, thread and composer ${NO_CHROMIUM
 
   it('a message that failed is tried again, and changed, with its images in its mode', async () => {
     const { page } = device;
-    one.answerWith([{ status: 400, body: '{}' }, { text: 'Now I see.' }, { text: 'Seen anew.' }]);
+    one.answerWith([{ status: 401, body: '{}' }, { text: 'Now I see.' }, { text: 'Seen anew.' }]);
     await device.go('#/new');
     const mode = page.locator('.composer [name=mode]');
     await mode.selectOption('ask');
