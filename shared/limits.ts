@@ -30,8 +30,8 @@ export const REQUEST_LIMITS = {
   /** UTF-16 units of a file that a device shows to be changed, and of the changed one: people edit no longer one there. */
   maxAmendedChars: 64 * KIB,
   /** Tools of an app in one request, and UTF-16 units of them all: a model reads them with each request. */
-  maxClientTools: 32,
-  maxClientToolChars: 64 * KIB,
+  maxClientTools: 128,
+  maxClientToolChars: 256 * KIB,
   /** Questions in one set of answers, and chosen options of one question: more than the agent can ask. */
   maxOptions: 50,
   /** UTF-16 units of one context field: a file tree of some 10,000 entries. */

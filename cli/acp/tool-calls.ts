@@ -97,13 +97,13 @@ function commandOf(document: Document): ShownState | undefined {
 }
 
 function callOf(document: Document): ShownState | undefined {
-  const { toolName, arguments: given, result } = document.metadata;
+  const { toolName, arguments: given, result, isOfApp } = document.metadata;
   if (typeof toolName !== 'string' || given === undefined) return undefined;
   const outcome = ToolOutcome.safeParse(result).data;
   const isDone = outcome?.status === 'success';
   return {
-    title: `${shortLine(toolName)} ${summaryOfCall(toolName, Object(given))}`.trimEnd(),
-    kind: Object.hasOwn(KINDS, toolName) ? KINDS[toolName as ToolName] : 'other',
+    title: `${shortLine(toolName)} ${summaryOfCall(document.metadata, Object(given))}`.trimEnd(),
+    kind: !isOfApp && Object.hasOwn(KINDS, toolName) ? KINDS[toolName as ToolName] : 'other',
     status: statusOf(document, isDone),
     content: [
       ...subagentOf(document),

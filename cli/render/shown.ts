@@ -103,7 +103,8 @@ type DocumentStart = Extract<StreamEvent, { type: 'document_start' }>;
 
 /** The arguments, and the path or the command in them, which the document's own metadata has only at its end. */
 function fromArguments(metadata: Shown['metadata'], args: Shown['metadata']): Shown['metadata'] {
-  const document = documentOf(findTool(String(metadata['toolName'])));
+  const tool = metadata['isOfApp'] ? undefined : findTool(String(metadata['toolName']));
+  const document = documentOf(tool);
   const textOf = (argument: string) =>
     args[argument] === undefined ? undefined : String(args[argument]);
   return { arguments: args, ...metadataOfArguments(document, textOf) };

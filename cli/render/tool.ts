@@ -61,7 +61,7 @@ function titleOf({ type, metadata }: Shown, paint: Paint): string | null {
   switch (type) {
     case 'tool_call':
       if (toolName === undefined || args === undefined) return null;
-      return `• ${paint('bold', inLine(toolName))} ${summaryOfCall(toolName, Object(args))}`.trimEnd();
+      return `• ${paint('bold', inLine(toolName))} ${summaryOfCall(metadata, Object(args))}`.trimEnd();
     case 'file_edit':
       if (filePath === undefined || (operation === 'rename' && newPath === undefined)) return null;
       return `• ${paint('bold', inLine(operation ?? 'edit'))} ${paint('cyan', inLine(filePath))}${newPath === undefined ? '' : ` → ${paint('cyan', inLine(newPath))}`}`;
@@ -199,9 +199,12 @@ function linesOf(text: string): string[] {
   return printable(text).trimEnd().split('\n');
 }
 
-/** What a call is about: the arguments that its tool shows, or all. */
-export function summaryOfCall(toolName: unknown, args: Readonly<Record<string, unknown>>): string {
-  const shows = SHOWS.get(String(toolName));
+/** What a call is about: the arguments that its tool shows, or all. `metadata` is the document's. */
+export function summaryOfCall(
+  { toolName, isOfApp }: Readonly<Record<string, unknown>>,
+  args: Readonly<Record<string, unknown>>,
+): string {
+  const shows = isOfApp ? undefined : SHOWS.get(String(toolName));
   const shown = Object.entries(args).filter(([name]) => shows?.includes(name) ?? true);
   return summaryOfArguments(Object.fromEntries(shown));
 }

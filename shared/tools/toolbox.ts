@@ -31,6 +31,8 @@ export interface Tool extends ToolFacts {
   readonly subjects: (args: Metadata) => readonly string[];
   /** The digest of an offer's definition; built-in tools have none. */
   readonly digest?: string;
+  /** Of the app's tools alone. */
+  readonly form?: ClientToolForm;
 }
 
 export type ReadArguments =
@@ -42,10 +44,18 @@ export type ReadArguments =
 export class Toolbox {
   /** In the order in which the model gets them. */
   readonly tools: readonly Tool[];
+  /** The tools that it lacks because the app has some of these names, or so many. */
+  readonly displaced: readonly Tool[];
   readonly #byName: ReadonlyMap<string, Tool>;
+  readonly #without: Toolbox;
+  /** Made once for each list, because every step of a run asks for its toolbox. */
+  readonly #withApp = new WeakMap<readonly ClientTool[], Toolbox>();
 
-  constructor(tools: readonly Tool[]) {
+  /** `without`: the toolbox of a run whose app brings no tools; this one by default. */
+  constructor(tools: readonly Tool[], displaced: readonly Tool[] = [], without?: Toolbox) {
     this.tools = tools;
+    this.displaced = displaced;
+    this.#without = without ?? this;
     this.#byName = new Map(
       tools.flatMap((tool) => [tool.name, ...tool.aliases].map((name) => [name, tool])),
     );
@@ -56,9 +66,36 @@ export class Toolbox {
     return this.#byName.get(name) ?? this.#byName.get(withoutNamespace(name));
   }
 
-  /** The canonical name of a call's tool, or the given name if there is no such tool. */
+  /**
+   * The canonical name of a call's tool, or the given name if there is no such tool. One of the app's begins with `app:`,
+   * so that it is never taken for one of ours.
+   */
   nameOf(name: string): string {
-    return this.find(name)?.name ?? name;
+    const tool = this.find(name);
+    if (!tool) return name;
+    return tool.executor === 'client' ? `app:${tool.name}` : tool.name;
+  }
+
+  /** The agent's own tool with this name; undefined where the app has the name. */
+  own(name: string): Tool | undefined {
+    const tool = this.find(name);
+    return tool?.executor === 'client' ? undefined : tool;
+  }
+
+  /** The toolbox of a run like this one, but with these tools of its app: they come first, and their names are theirs. */
+  with(clientTools: readonly ClientTool[] | undefined): Toolbox {
+    const without = this.#without;
+    const { tools } = without;
+    if (!clientTools || clientTools.length === 0) return without;
+    const known = without.#withApp.get(clientTools);
+    if (known) return known;
+    const names = new Set(clientTools.map(({ name }) => name));
+    const free = tools.filter(({ name }) => !names.has(name));
+    const kept = free.slice(0, Math.max(0, OFFER_LIMITS.maxTools - clientTools.length));
+    const displaced = tools.filter((tool) => !kept.includes(tool));
+    const made = new Toolbox([...kept, ...clientTools.map(ofClient)], displaced, without);
+    without.#withApp.set(clientTools, made);
+    return made;
   }
 
   /** Who runs a call. The bridge gets calls of unknown tools, and refuses them. */
@@ -132,6 +169,15 @@ export interface ClientTool {
   readonly description: string;
   /** JSON Schema of a call's arguments, which only the app checks. */
   readonly parameters: Readonly<Record<string, unknown>>;
+  /** How the app wants its calls; absent for a function by its own name. */
+  readonly form?: ClientToolForm;
+}
+
+/** `custom`: a call has text in place of JSON. `namespace` and `name`: how the app calls it. */
+export interface ClientToolForm {
+  readonly kind: 'function' | 'custom';
+  readonly namespace?: string;
+  readonly name?: string;
 }
 
 /** The toolbox of a run with this set of offers, and with the app's own tools. */
@@ -139,10 +185,7 @@ export function toolboxWith(
   set: OfferSet | undefined,
   clientTools: readonly ClientTool[] = [],
 ): Toolbox {
-  const toolbox = toolboxOfOffers(set);
-  if (clientTools.length === 0) return toolbox;
-  const room = OFFER_LIMITS.maxTools - clientTools.length;
-  return new Toolbox([...toolbox.tools.slice(0, room), ...clientTools.map(ofClient)]);
+  return toolboxOfOffers(set).with(clientTools);
 }
 
 /** The same set gives the same toolbox. */
@@ -179,6 +222,7 @@ function ofClient(tool: ClientTool): Tool {
     document: { type: 'tool_call' },
     executor: 'client',
     subjects: () => [''],
+    ...(tool.form && { form: tool.form }),
   };
 }
 

@@ -106,8 +106,19 @@ export const ResultImage = z.object({
 });
 export type ResultImage = z.infer<typeof ResultImage>;
 
+/** See `ClientToolForm` in shared/tools/toolbox.ts. */
+export const AppToolForm = z.object({
+  kind: z.enum(['function', 'custom']),
+  namespace: z.string().optional(),
+  name: z.string().optional(),
+});
+
 export const ToolCallMetadata = z.object({
   toolName: z.string(),
+  /** Set for a tool of the app, whatever its name. */
+  isOfApp: z.literal(true).optional(),
+  /** How the app wants the calls of its tool; absent for a function by its own name. */
+  form: AppToolForm.optional(),
   toolCallId: z.string(),
   arguments: Metadata,
   result: ToolOutcome,
@@ -253,7 +264,14 @@ export type ResponseStatus = z.infer<typeof ResponseStatus>;
 export const UnavailableTool = z.object({
   /** The name in the request, or the canonical name. */
   name: z.string(),
-  code: z.enum(['NOT_SUPPORTED', 'WRONG_MODE', 'NO_BRIDGE', 'NOT_ON_BRIDGE', 'BRIDGE_OFFLINE']),
+  code: z.enum([
+    'NOT_SUPPORTED',
+    'WRONG_MODE',
+    'NO_BRIDGE',
+    'NOT_ON_BRIDGE',
+    'BRIDGE_OFFLINE',
+    'DISPLACED',
+  ]),
   /** One sentence: the reason, and what to do. */
   reason: z.string(),
 });

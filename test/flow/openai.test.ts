@@ -26,7 +26,8 @@ beforeAll(() => {
 });
 
 const messages = [{ role: 'user' as const, content: 'Greet the moon and run it' }];
-const USAGE = { prompt_tokens: 44, completion_tokens: 28, total_tokens: 72 };
+// Four requests: the prompt is the newest one’s.
+const USAGE = { prompt_tokens: 11, completion_tokens: 28, total_tokens: 39 };
 const ANSWER = 'I look first.\n\nIt runs:\n\n```js\nconsole.log("Hello, moon");\n```';
 
 describe('the openai package', () => {
@@ -198,7 +199,7 @@ describe("the AI SDK's provider for compatible servers", () => {
       prompt,
     });
     expect([text, finishReason]).toEqual([ANSWER, 'stop']);
-    expect(usage).toMatchObject({ inputTokens: 44, outputTokens: 28, totalTokens: 72 });
+    expect(usage).toMatchObject({ inputTokens: 11, outputTokens: 28, totalTokens: 39 });
     expectMoon();
   });
 

@@ -38,7 +38,7 @@ export function addedFrom(items: readonly unknown[]): number {
 /** A result of a tool of the app. */
 export function isResult(item: unknown): boolean {
   const { role, type } = fieldsOf(item);
-  return role === 'tool' || type === 'function_call_output';
+  return role === 'tool' || type === 'function_call_output' || type === 'custom_tool_call_output';
 }
 
 function isLine(item: unknown): boolean {

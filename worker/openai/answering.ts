@@ -63,7 +63,8 @@ export function toSending(
   { tools, tool_choice: choice }: Pick<CompletionRequest, 'tools' | 'tool_choice'>,
   request: ChatRequest,
 ): Pick<Sending, 'request' | 'clientTools'> {
-  return { request, clientTools: (choice !== 'none' && tools) || undefined };
+  const functions = choice === 'none' ? [] : (tools?.functions ?? []);
+  return { request, clientTools: functions.length > 0 ? functions : undefined };
 }
 
 /** Answers in one piece, with a stream, or with an error. */

@@ -2,45 +2,9 @@
 import * as z from 'zod';
 import { documentIdOf, ResponseId } from '../../shared/ids.ts';
 import { REQUEST_LIMITS } from '../../shared/limits.ts';
-import { BUILT_IN, type ClientTool } from '../../shared/tools/toolbox.ts';
-import type { Document } from '../../shared/wire/documents.ts';
-import { isOfferName } from '../../shared/wire/offer.ts';
+import { AppToolForm, type Document } from '../../shared/wire/documents.ts';
+import { CUSTOM_INPUT } from './brought-tools.ts';
 import { wordsOf } from './history.ts';
-
-export const ONLY_FUNCTIONS =
-  'Only functions of the app are possible: the agent brings its own tools, which run on the bridge';
-
-/** A function as the app defines it. */
-export const FunctionFields = z.object({
-  name: z
-    .string()
-    .regex(/^[A-Za-z0-9_-]{1,64}$/)
-    .refine((name) => !BUILT_IN.find(name) && !isOfferName(name), {
-      error: 'The agent has a tool of this name itself: give yours another name, or leave it out',
-    }),
-  description: z.string().nullish(),
-  parameters: z.record(z.string(), z.unknown()).nullish(),
-});
-
-/** All functions of one request. */
-export function toClientTools(
-  functions: readonly z.infer<typeof FunctionFields>[],
-  context: z.RefinementCtx,
-): ClientTool[] {
-  const { maxClientToolChars } = REQUEST_LIMITS;
-  const refuse = (message: string) => context.addIssue({ code: 'custom', message });
-  if (new Set(functions.map(({ name }) => name)).size < functions.length) {
-    refuse('Two functions have the same name');
-  }
-  if (JSON.stringify(functions).length > maxClientToolChars) {
-    refuse(`All functions together may take ${maxClientToolChars} characters`);
-  }
-  return functions.map(({ name, description, parameters }) => ({
-    name,
-    description: description ?? '',
-    parameters: parameters ?? { type: 'object', properties: {} },
-  }));
-}
 
 /** A result as an app gives it, as text: a note stands for what is none. */
 export const Output = z
@@ -58,19 +22,31 @@ export interface CallResults {
 /** A call as the app gets it. */
 export interface ClientCall {
   readonly id: string;
+  readonly kind: 'function' | 'custom';
   readonly name: string;
-  /** JSON. */
+  readonly namespace?: string | undefined;
+  /** JSON, or the text of a custom tool. */
   readonly arguments: string;
 }
 
 /** The calls that these documents wait for. */
 export function toClientCalls(responseId: string, documents: readonly Document[]): ClientCall[] {
-  return documents.map(({ sequence, metadata }) => ({
-    // OpenAI and Azure take ids of at most 40 characters.
-    id: `call_${responseId.slice(PREFIX.length).replaceAll('-', '')}${sequence.toString(36)}`,
-    name: String(metadata['toolName']),
-    arguments: JSON.stringify(metadata['arguments'] ?? {}),
-  }));
+  return documents.map(({ sequence, metadata }) => {
+    const {
+      kind = 'function',
+      namespace,
+      name,
+    } = AppToolForm.safeParse(metadata['form']).data ?? {};
+    const args = Object(metadata['arguments'] ?? {});
+    return {
+      // OpenAI and Azure take ids of at most 40 characters.
+      id: `call_${responseId.slice(PREFIX.length).replaceAll('-', '')}${sequence.toString(36)}`,
+      kind,
+      name: name ?? String(metadata['toolName']),
+      ...(namespace !== undefined && { namespace }),
+      arguments: kind === 'custom' ? String(args[CUSTOM_INPUT] ?? '') : JSON.stringify(args),
+    };
+  });
 }
 
 /** The results with which a request ends; undefined where they are not of one answer's calls. */

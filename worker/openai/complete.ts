@@ -20,7 +20,7 @@ export async function complete(
     asks: 'results' in asks ? asks : toSending(request, toChatRequest(request)),
     isKept: request.store === true,
     isStreamed: request.stream === true,
-    ignored: ignoredIn(request, CompletionRequest),
+    ignored: [...ignoredIn(request, CompletionRequest), ...(request.tools?.missing ?? [])],
     shape: (place) => {
       const head = newHead(place, requested);
       return {

@@ -43,8 +43,10 @@ export function newCompletion(
 }
 
 /** A call of a tool of the app. */
-export function toToolCall({ id, ...called }: ClientCall) {
-  return { id, type: 'function' as const, function: called };
+export function toToolCall({ id, kind, name, arguments: args }: ClientCall) {
+  return kind === 'custom'
+    ? { id, type: 'custom' as const, custom: { name, input: args } }
+    : { id, type: 'function' as const, function: { name, arguments: args } };
 }
 
 /** `withUsage`: the client asked for usage, so every chunk but the last has `usage: null`. */

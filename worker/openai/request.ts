@@ -8,15 +8,8 @@ import {
 } from '../../shared/api/requests.ts';
 import { REQUEST_LIMITS } from '../../shared/limits.ts';
 import { type AskedMessages, addedFrom, checkAdded, Earlier, toAsked } from './added.ts';
-import {
-  type CallResults,
-  FunctionFields,
-  ONLY_FUNCTIONS,
-  Output,
-  toClientTools,
-  toResults,
-  UNKNOWN_CALL,
-} from './client-tools.ts';
+import { ChatTools } from './brought-tools.ts';
+import { type CallResults, Output, toResults, UNKNOWN_CALL } from './client-tools.ts';
 import { textFileIn } from './history.ts';
 
 export const OWN_CHOICE =
@@ -77,16 +70,6 @@ export function messagesIn(asks: AskedMessages | CallResults): ChatMessage[] {
   return 'messages' in asks ? [...asks.messages] : [];
 }
 
-const Tools = z
-  .array(z.object({ type: z.literal('function', ONLY_FUNCTIONS), function: FunctionFields }))
-  .max(REQUEST_LIMITS.maxClientTools)
-  .transform((tools, context) =>
-    toClientTools(
-      tools.map((tool) => tool.function),
-      context,
-    ),
-  );
-
 /**
  * `POST /v1/chat/completions`. Refuses fields that would change the form of the answer, or restrict the agent in a way
  * that is not supported. Accepts and ignores any other field (see {@link ignoredIn}), for example `top_p`, `stop`,
@@ -105,7 +88,7 @@ export const CompletionRequest = z.looseObject({
   /** Keeps and lists the conversation. Without it the conversation is deleted after its answer. */
   store: z.boolean().nullish(),
   /** Tools of the app: the answer ends with their calls. */
-  tools: Tools.nullish(),
+  tools: ChatTools.nullish(),
   functions: z.array(z.unknown()).max(0, 'Send functions as tools').nullish(),
   tool_choice: ToolChoice,
   function_call: z.literal('auto', OWN_CHOICE).nullish(),

@@ -62,7 +62,9 @@ export class CallDocument {
     const known = metadataOfArguments(this.#document, (name) =>
       name === this.#subjectName ? subject : undefined,
     );
-    const metadata = type === 'tool_call' ? { toolName } : known;
+    const form = this.#tool?.form;
+    const ofApp = this.#tool?.executor === 'client' && { isOfApp: true, ...(form && { form }) };
+    const metadata = type === 'tool_call' ? { toolName, ...ofApp } : known;
     const documentId = this.#writer.start(type, metadata);
     this.#documentId = documentId;
     this.#writer.add({ type: 'tool_call_start', documentId, toolName, toolCallId: this.#callId });

@@ -34,7 +34,7 @@ function titleOf(document: Document, width: number, paint: Paint): string {
   const [style, result] = outcomeOf(outcome);
   const toolName = textIn(document, 'toolName');
   const name = `${paint(style, '•')} ${paint('bold', shortLine(toolName))}`;
-  const call = `${name} ${summaryOfCall(toolName, Object(metadata['arguments']))}`.trimEnd();
+  const call = `${name} ${summaryOfCall(metadata, Object(metadata['arguments']))}`.trimEnd();
   // The result has what the call leaves, and a third of the line at least.
   const room = Math.max(width - visibleWidth(call), Math.floor(width / 3)) - 1;
   const end = result === '' ? '' : ` ${truncateToWidth(result, room, '…')}`;

@@ -37,7 +37,11 @@ export function resultEvents(
     { type: 'document_end', documentId, ...writtenContent(document, result), metadata },
     ...attentionEvents(documentId, metadata),
     ...(result.status === 'error'
-      ? errorDocument(sequence, reportOfCall(toolbox.nameOf(call.name), result), trace)
+      ? errorDocument(
+          sequence,
+          reportOfCall(toolbox.find(call.name)?.name ?? call.name, result),
+          trace,
+        )
       : []),
   ];
 }

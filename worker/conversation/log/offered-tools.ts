@@ -6,6 +6,7 @@ import { modeHasTool } from '../../../shared/tools/definition.ts';
 import { switchMode } from '../../../shared/tools/switch-mode.ts';
 import { task } from '../../../shared/tools/task.ts';
 import {
+  type ClientTool,
   FOR_GUESTS,
   FOR_PLAN_FILES,
   FOR_UNDOS,
@@ -35,7 +36,7 @@ export function offeredTools(run: Pick<Run, 'machine' | 'request' | 'switched'>)
   return toolboxOf(run).tools.filter(
     (tool) =>
       modeHasTool(mode.mode, tool) &&
-      isOfMode(mode, tool) &&
+      (tool.executor === 'client' || isOfMode(mode, tool)) &&
       isWanted(request, tool) &&
       isReachable(tool, machine),
   );
@@ -43,17 +44,19 @@ export function offeredTools(run: Pick<Run, 'machine' | 'request' | 'switched'>)
 
 /** Whether the edge or the machine can carry out calls of the tool. */
 export function isReachable({ name, executor, origin }: Tool, machine: Machine | null): boolean {
+  if (executor === 'client') return true;
   if (name === activateSkill.name && !hasForModel(machine?.context.skills)) return false;
   if (executor === 'agent') return machine !== null; // Without a machine a subagent has nothing to look at.
-  if (executor === 'edge' || executor === 'client' || origin !== undefined) return true;
+  if (executor === 'edge' || origin !== undefined) return true;
   return machine?.tools.includes(name) ?? false;
 }
 
 /** Whether the request lets the run use this tool, whether or not it is reachable. */
 export function isWanted(
   request: RunRequest,
-  { name, document }: Pick<Tool, 'name' | 'document'>,
+  { name, document, executor }: Pick<Tool, 'name' | 'document' | 'executor'>,
 ): boolean {
+  if (executor === 'client') return true;
   const { tools, unasking } = request;
   const subagent = subagentOf(request);
   if (unasking && document.type === 'clarification') return false;
@@ -63,17 +66,37 @@ export function isWanted(
   return !tools || tools[name] !== undefined;
 }
 
-/** The tools that the request names and the run does not have, in its order; without names the first ones cut. */
-export function unavailableTools(
-  { tools, ...mode }: RunMode & Pick<RunRequest, 'tools'>,
-  machine: Machine | null,
-): UnavailableTool[] {
-  const cut = machine?.offers?.unavailable.slice(0, OFFER_LIMITS.maxListed) ?? [];
-  if (!tools) return cut.map((tool) => ({ ...tool, code: 'NOT_ON_BRIDGE' }));
-  return Object.keys(tools).flatMap((name) => {
-    const why = whyUnavailable(name, mode, machine);
-    return why ? [{ name, ...why }] : [];
+/**
+ * The tools that the request names and the run does not have, in its order; without names the first ones cut. Those that
+ * the app's tools displace come first.
+ */
+export function unavailableTools(request: RunRequest, machine: Machine | null): UnavailableTool[] {
+  const { tools, clientTools } = request;
+  const displaced = toolboxOf({ machine, request }).displaced.flatMap((tool) => {
+    const without = { ...request, clientTools: undefined };
+    const isMissed = offeredTools({ machine, request: without }).includes(tool);
+    return isMissed ? [whyDisplaced(tool, clientTools)] : [];
   });
+  const { maxListed } = OFFER_LIMITS;
+  const cut = machine?.offers?.unavailable.slice(0, maxListed) ?? [];
+  const missing = tools
+    ? Object.keys(tools).flatMap((name) => {
+        const why = whyUnavailable(name, request, machine);
+        return why ? [{ name, ...why }] : [];
+      })
+    : cut.map((tool) => ({ ...tool, code: 'NOT_ON_BRIDGE' as const }));
+  return [...displaced.slice(0, maxListed), ...missing];
+}
+
+function whyDisplaced(
+  { name }: Tool,
+  clientTools: readonly ClientTool[] | undefined = [],
+): UnavailableTool {
+  const isTaken = clientTools.some((tool) => tool.name === name);
+  const reason = isTaken
+    ? 'The request has a function of this name, which goes before the agent’s own tool.'
+    : `The request has so many functions that of ${OFFER_LIMITS.maxTools} tools none is left for this one.`;
+  return { name, code: 'DISPLACED', reason };
 }
 
 function whyUnavailable(

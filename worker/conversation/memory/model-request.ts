@@ -47,10 +47,12 @@ export function frameOf(
   const rules = [...(context?.rules ?? []), ...demanded];
   const agents = run.machine?.context.definitions?.agents;
   const instructions = instructionsFor(run, described);
+  // An app's function of the same name is none of the tools that the prompt speaks of.
+  const ours = described.filter(({ executor }) => executor !== 'client');
   const all = [...(family?.changes ?? []), ...changes];
   return {
     system: buildSystemPrompt(
-      { model, mode, tools: described, rules, instructions, subagent, agents },
+      { model, mode, tools: ours, rules, instructions, subagent, agents },
       all,
       names,
     ),

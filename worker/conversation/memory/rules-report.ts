@@ -17,14 +17,12 @@ import { type ModelHistory, piecesOf, type SentRun } from './window/transcript.t
 export function reportRules(run: SentRun, history: ModelHistory): Omit<RuleReports, 'responseId'> {
   const set = run.machine?.context.rules;
   const pieces = piecesOf(history);
-  const { toolbox, window } = history;
+  const { window } = history;
   // A cut for a small model does not change which rules apply.
-  const listening = { room: Number.POSITIVE_INFINITY, toolbox };
+  const listening = { room: Number.POSITIVE_INFINITY };
   const { rules, skills } = knownAfter(pieces, knownAtStart(window), listening);
   const found = run.machine?.context.skills;
-  const touched = pieces.flatMap((piece) =>
-    filesOfCalls(piece.answered?.turn.calls ?? [], piece.run, toolbox),
-  );
+  const touched = pieces.flatMap((piece) => filesOfCalls(piece.answered?.turn.calls ?? [], piece));
   const read = new Set(touched);
   return {
     isKnown: set !== undefined,

@@ -19,7 +19,9 @@ export function isTask(name: string): boolean {
 /** Whether a response has called for a subagent. */
 export function startsSubagents(response: ChatResponse | null): boolean {
   const { documents = [] } = response ?? {};
-  return documents.some(({ metadata }) => isTask(String(metadata['toolName'])));
+  return documents.some(
+    ({ metadata }) => !metadata['isOfApp'] && isTask(String(metadata['toolName'])),
+  );
 }
 
 /**

@@ -42,23 +42,21 @@ export function contentOf({ messages }: Pick<RunRequest, 'messages'>): MessageCo
   return messages.at(-1)?.content ?? '';
 }
 
-/** What `response_start` says about a run. */
-interface StartingRun extends Pick<Run, 'ordinal'> {
-  readonly request: Pick<Run['request'], 'model' | 'mode' | 'own' | 'tools' | 'worktree'>;
-  /** Undefined where a lost event is recreated, which then says nothing about tools. */
-  readonly machine?: Run['machine'] | undefined;
-}
+/** What `response_start` says about a run. A lost event that is recreated says nothing about tools. */
+type StartingRun =
+  | (Pick<Run, 'ordinal' | 'request'> & { readonly machine: Run['machine'] })
+  | (Pick<Run, 'ordinal'> & {
+      readonly request: Pick<Run['request'], 'model' | 'mode' | 'own' | 'worktree'>;
+      readonly machine?: undefined;
+    });
 
-export function startEvent(
-  conversationId: string,
-  { ordinal, request, machine }: StartingRun,
-  nowMs: number,
-): TapeEvent {
+export function startEvent(conversationId: string, run: StartingRun, nowMs: number): TapeEvent {
+  const { ordinal, request, machine } = run;
   const { model, mode, own } = request;
   const ownMode = own && { ownMode: own.name };
   const id = responseIdOf(conversationId, ordinal);
   const created = new Date(nowMs).toISOString();
-  const unavailable = machine === undefined ? [] : unavailableTools(request, machine);
+  const unavailable = run.machine === undefined ? [] : unavailableTools(run.request, run.machine);
   // In a worktree that is not made yet they are looked up again.
   const isLater = request.worktree === true && !machine?.isInWorktree;
   const attachments = isLater ? [] : attachedTo(machine?.findings?.attachments);

@@ -8,7 +8,7 @@ export function nameIn(place: AnswerPlace, isKept: boolean): string {
 }
 
 /** A message, reasoning, or a call of a tool of the app. */
-export type ItemKind = 'msg' | 'rs' | 'fc';
+export type ItemKind = 'msg' | 'rs' | 'fc' | 'ctc';
 
 /** The id of the item at this index of the output. */
 export function itemId(kind: ItemKind, name: string, index: number): string {
@@ -17,7 +17,7 @@ export function itemId(kind: ItemKind, name: string, index: number): string {
 
 /** The id of our response that an id of a response or of an item names; undefined for an id that names none. */
 export function responseIdIn(id: string): string | undefined {
-  const [, name = ''] = /^(?:resp|msg|rs|fc)_([\w-]+?)(?:_\d+){0,2}$/.exec(id) ?? [];
+  const [, name = ''] = /^(?:resp|msg|rs|fc|ctc)_([\w-]+?)(?:_\d+){0,2}$/.exec(id) ?? [];
   return ResponseId.safeParse(`${PREFIX}${name}`).data;
 }
 

@@ -3,14 +3,8 @@ import * as z from 'zod';
 import { ChatFields, type ChatRequest, ImagePart } from '../../../shared/api/requests.ts';
 import { REQUEST_LIMITS } from '../../../shared/limits.ts';
 import { addedFrom, checkAdded, Earlier, isResult, toAsked } from '../added.ts';
-import {
-  FunctionFields,
-  ONLY_FUNCTIONS,
-  Output,
-  toClientTools,
-  toResults,
-  UNKNOWN_CALL,
-} from '../client-tools.ts';
+import { ResponsesTools } from '../brought-tools.ts';
+import { Output, toResults, UNKNOWN_CALL } from '../client-tools.ts';
 import { fieldsOf, textFileIn } from '../history.ts';
 import { messagesIn, ONLY_TEXT, OTHER_PATH, OWN_CHOICE, ToolChoice } from '../request.ts';
 import { responseIdIn } from './ids.ts';
@@ -45,7 +39,11 @@ const InputItem = z.discriminatedUnion('type', [
     name: z.string(),
     arguments: z.string(),
   }),
-  z.object({ type: z.literal('function_call_output'), call_id: z.string(), output: Output }),
+  z.object({
+    type: z.enum(['function_call_output', 'custom_tool_call_output']),
+    call_id: z.string(),
+    output: Output,
+  }),
   /** What an earlier answer thought, which its model alone could read. */
   z.object({ type: z.literal('reasoning') }),
   z.object({
@@ -73,11 +71,6 @@ const Input = z.union([
     .max(REQUEST_LIMITS.maxHistoryMessages),
 ]);
 
-const Tools = z
-  .array(z.object({ type: z.literal('function', ONLY_FUNCTIONS), ...FunctionFields.shape }))
-  .max(REQUEST_LIMITS.maxClientTools)
-  .transform(toClientTools);
-
 const Format = z.object({
   type: z.literal('text', 'The agent answers in Markdown: only text is possible'),
 });
@@ -102,7 +95,7 @@ export const ResponsesFields = z.looseObject({
   user: ChatFields.shape.user.nullable(),
   safety_identifier: ChatFields.shape.user.nullable(),
   /** Tools of the app: the answer ends with their calls. */
-  tools: Tools.nullish(),
+  tools: ResponsesTools.nullish(),
   tool_choice: ToolChoice,
   max_tool_calls: z.null(OWN_CHOICE).optional(),
   background: z
@@ -131,7 +124,7 @@ export const ResponsesRequest = ResponsesFields.transform((request, context) => 
     return { ...request, asks: toAsked(divided, known, context, NO_MESSAGE) };
   }
   const results = added.flatMap((item) =>
-    item.type === 'function_call_output' ? [{ id: item.call_id, output: item.output }] : [],
+    'output' in item ? [{ id: item.call_id, output: item.output }] : [],
   );
   const asks = toResults(results);
   if (!asks) context.addIssue({ code: 'custom', path: ['input'], message: UNKNOWN_CALL });

@@ -31,7 +31,7 @@ export async function respond(
     asks: 'results' in asks ? asks : toSending(request, toChatRequest(request, conversationId)),
     isKept,
     isStreamed: request.stream === true,
-    ignored: ignoredIn(asked, ResponsesFields),
+    ignored: [...ignoredIn(asked, ResponsesFields), ...(request.tools?.missing ?? [])],
     shape: (place) => {
       const head = {
         name: nameIn(place, isKept),

@@ -90,9 +90,28 @@ export function outputOf(
 }
 
 /** A call of a tool of the app. */
-export function newCall(name: string, index: number, { id: call_id, ...called }: ClientCall) {
-  const id = itemId('fc', name, index);
-  return { id, type: 'function_call' as const, call_id, ...called, status: 'completed' as const };
+export function newCall(
+  name: string,
+  index: number,
+  { id: call_id, kind, name: tool, namespace, arguments: args }: ClientCall,
+) {
+  const called = { call_id, name: tool, ...(namespace !== undefined && { namespace }) };
+  const status = 'completed' as const;
+  return kind === 'custom'
+    ? {
+        id: itemId('ctc', name, index),
+        type: 'custom_tool_call' as const,
+        ...called,
+        input: args,
+        status,
+      }
+    : {
+        id: itemId('fc', name, index),
+        type: 'function_call' as const,
+        ...called,
+        arguments: args,
+        status,
+      };
 }
 
 /** A finished item. */

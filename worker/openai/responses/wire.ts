@@ -115,12 +115,20 @@ export class ResponseWire extends HeldWire {
     const index = this.#output.length;
     const item = newCall(this.#head.name, index, call);
     const where = { item_id: item.id, output_index: index };
-    const empty = { ...item, arguments: '', status: 'in_progress' as const };
-    this.#write({ type: 'response.output_item.added', output_index: index, item: empty });
     const { name, arguments: written } = call;
-    this.#write({ type: 'response.function_call_arguments.delta', ...where, delta: written });
-    const done = { ...where, name, arguments: written };
-    this.#write({ type: 'response.function_call_arguments.done', ...done });
+    const status = 'in_progress' as const;
+    if (item.type === 'custom_tool_call') {
+      const empty = { ...item, input: '', status };
+      this.#write({ type: 'response.output_item.added', output_index: index, item: empty });
+      this.#write({ type: 'response.custom_tool_call_input.delta', ...where, delta: written });
+      this.#write({ type: 'response.custom_tool_call_input.done', ...where, input: written });
+    } else {
+      const empty = { ...item, arguments: '', status };
+      this.#write({ type: 'response.output_item.added', output_index: index, item: empty });
+      this.#write({ type: 'response.function_call_arguments.delta', ...where, delta: written });
+      const done = { ...where, name, arguments: written };
+      this.#write({ type: 'response.function_call_arguments.done', ...done });
+    }
     this.#write({ type: 'response.output_item.done', output_index: index, item });
     this.#output.push(item);
   }

@@ -1,7 +1,6 @@
 /** What a message has besides its words: the machine, the editor and the rules. Pure. */
 
 import { placesIn, textOf } from '../../../../shared/api/requests.ts';
-import type { Toolbox } from '../../../../shared/tools/toolbox.ts';
 import type { Attachment } from '../../../../shared/wire/findings.ts';
 import type { RuleSet } from '../../../../shared/wire/rules.ts';
 import { renderEditHistory, renderFindings } from '../../../prompt/findings.ts';
@@ -78,7 +77,6 @@ export interface AroundPiece {
 interface Listening {
   /** The model's room for a prompt, in UTF-16 units. */
   readonly room: number;
-  readonly toolbox: Toolbox;
   readonly modeWords?: ModeWords | undefined;
 }
 
@@ -109,7 +107,7 @@ export function knownAfter(
 function aroundPiece(
   piece: Piece,
   known: KnownAround,
-  { room, toolbox, modeWords }: Listening,
+  { room, modeWords }: Listening,
 ): { readonly sent: AroundPiece; readonly after: KnownAround } {
   const { run, utterances } = piece;
   const isAsked = utterances.some(({ as }) => as === 'asked');
@@ -120,14 +118,14 @@ function aroundPiece(
   const set = rulesOf(run, room);
   const rules = renderRules(set, { touched, said }, known.rules);
   const list = renderSkillList(run.machine?.context.skills, known.skills.listed);
-  const { answered, active } = withoutRepeated(piece, known.skills.active, toolbox);
+  const { answered, active } = withoutRepeated(piece, known.skills.active);
   const mode = modeParts(piece, known, { room, modeWords });
   const after = {
     mode: piece.mode,
     surroundings: known.surroundings,
     rules: rules.known,
     skills: { active, listed: list.listed },
-    touched: filesOfCalls(answered?.turn.calls ?? [], run, toolbox),
+    touched: filesOfCalls(answered?.turn.calls ?? [], piece),
   };
   if (!isAsked) {
     const midway = [...mode, ...rules.parts, ...list.parts].join('\n\n') || null;
@@ -150,9 +148,8 @@ function aroundPiece(
 
 /** The texts that the piece gives, and its turn without those that the model has already. */
 function withoutRepeated(
-  { run, utterances, answered }: Piece,
+  { run, utterances, answered, toolbox }: Piece,
   known: ActiveSkills,
-  toolbox: Toolbox,
 ): { readonly answered: Piece['answered']; readonly active: ActiveSkills } {
   let active = withSkills(known, attachedIn({ run, utterances }));
   if (!answered) return { answered, active };

@@ -24,15 +24,14 @@ export function digestOf(
   summary: string | null,
 ): Digest {
   const before = history.window?.digest ?? null;
-  const { toolbox } = history;
   const pieces = piecesBefore(history, from);
-  const plan = planIn(pieces, toolbox) ?? before?.plan ?? null;
-  const skills = boundSkills([...(before?.skills ?? []), ...skillsIn(pieces, toolbox)], room);
+  const plan = planIn(pieces) ?? before?.plan ?? null;
+  const skills = boundSkills([...(before?.skills ?? []), ...skillsIn(pieces)], room);
   return {
-    summary: boundSummary(summary?.trim() || listOf(pieces, before, { room, toolbox }), room),
+    summary: boundSummary(summary?.trim() || listOf(pieces, before, room), room),
     words: boundWords([...(before?.words ?? []), ...wordsIn(pieces)], room),
     plan: plan === null ? null : cutTagged(plan, maxPlanChars(room)),
-    todos: [...(todosIn(pieces, toolbox) ?? before?.todos ?? [])],
+    todos: [...(todosIn(pieces) ?? before?.todos ?? [])],
     ...(skills.length > 0 && { skills }),
   };
 }
@@ -66,21 +65,17 @@ const LIST_HEAD = 'No summary could be made of this part. What was done in it, o
 const LIST_CUT = '- [older entries are left out]';
 
 /** Lists what was done. The earlier summary keeps half of the space, so repeated failures do not push it out. */
-function listOf(
-  pieces: readonly Piece[],
-  before: Digest | null,
-  { room, toolbox }: Pick<Cut, 'room'> & Pick<ModelHistory, 'toolbox'>,
-): string {
+function listOf(pieces: readonly Piece[], before: Digest | null, room: number): string {
   const maxChars = maxSummaryChars(room);
   const earlier = before ? `${cutTagged(before.summary, Math.floor(maxChars / 2))}\n\n` : '';
-  const entries = pieces.flatMap((piece) => entriesOf(piece, toolbox));
+  const entries = pieces.flatMap(entriesOf);
   const left = maxChars - earlier.length - LIST_HEAD.length - LIST_CUT.length - 2;
   const shown = newestWithin(entries, left, 1);
   const cut = shown.length < entries.length ? [LIST_CUT] : [];
   return `${earlier}${[LIST_HEAD, ...cut, ...shown].join('\n')}`;
 }
 
-function entriesOf({ answered }: Piece, toolbox: Toolbox): string[] {
+function entriesOf({ answered, toolbox }: Piece): string[] {
   if (!answered) return [];
   const { turn, results } = answered;
   const said = firstLine(turn.text, WINDOW_LIMITS.maxListedChars);
@@ -97,7 +92,7 @@ export function describeCall(call: Call, toolbox: Toolbox): string {
   const tool = toolbox.find(call.name);
   const read = tool?.read(call.arguments);
   const [subject = ''] = read?.isValid ? (tool?.subjects(read.args) ?? []) : [];
-  const name = toolbox.nameOf(call.name);
+  const name = tool?.name ?? call.name;
   return `${name} ${firstLine(subject, WINDOW_LIMITS.maxListedChars)}`.trimEnd();
 }
 

@@ -140,8 +140,8 @@ export function weighPieces(
   { room, known }: PieceStanding,
 ): WeighedPiece[] {
   const prunedThrough = window?.prunedThrough ?? 0;
-  const listening = { room, toolbox, modeWords };
-  return aroundPieces(piecesOf({ sent, leftOut }), known, listening).map((one) => {
+  const listening = { room, modeWords };
+  return aroundPieces(piecesOf({ sent, leftOut, toolbox }), known, listening).map((one) => {
     const { piece, around, midway } = one;
     const aroundOne = ({ as, attachments }: Utterance) =>
       as === 'steer' ? aroundSteer(attachments, piece.run, { room, known: one.known }) : around;
@@ -152,12 +152,12 @@ export function weighPieces(
       }),
     );
     if (midway !== null) said.unshift({ role: 'user', content: midway });
-    const weighing = { prunedThrough, room, toolbox, takesImages };
+    const weighing = { prunedThrough, room, takesImages };
     return { ...weighPiece(piece, said, weighing), known: one.known };
   });
 }
 
-interface Weighing extends Pick<ModelHistory, 'toolbox'> {
+interface Weighing {
   readonly prunedThrough: number;
   /** Bounds the length of the results of one turn. */
   readonly room: number;
@@ -167,7 +167,7 @@ interface Weighing extends Pick<ModelHistory, 'toolbox'> {
 function weighPiece(
   piece: Piece,
   said: UpstreamMessage[],
-  { prunedThrough, room, toolbox, takesImages }: Weighing,
+  { prunedThrough, room, takesImages }: Weighing,
 ): Omit<WeighedPiece, 'known'> {
   const saidChars = weigh(said);
   const { answered } = piece;
@@ -177,7 +177,7 @@ function weighPiece(
   }
   const { number, usage, own } = answered.turn;
   const maxChars = Math.floor(room * WINDOW_LIMITS.turnResults);
-  const pruned = prunedTexts(answered, toolbox);
+  const pruned = prunedTexts(answered, piece.toolbox);
   const texts = number <= prunedThrough ? pruned : resultTexts(answered, maxChars);
   const messages = messagesOfTurn(answered.turn, own ? resultTexts(answered, maxChars) : texts);
   if (own) {

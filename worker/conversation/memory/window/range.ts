@@ -2,7 +2,6 @@
 import * as z from 'zod';
 import { imagesOf, textOf } from '../../../../shared/api/requests.ts';
 import { createPlan } from '../../../../shared/tools/create-plan.ts';
-import type { Toolbox } from '../../../../shared/tools/toolbox.ts';
 import { Todo } from '../../../../shared/wire/documents.ts';
 import type { PlanState } from '../../../../shared/wire/plans.ts';
 import type { ToolResult } from '../../../../shared/wire/tunnel.ts';
@@ -35,10 +34,10 @@ export function textIn({ message }: Utterance): string {
 }
 
 /** The newest plan, as Markdown: the model's own, or one that a person changed or executed. */
-export function planIn(pieces: readonly Piece[], toolbox: Toolbox): string | null {
+export function planIn(pieces: readonly Piece[]): string | null {
   for (const piece of pieces.toReversed()) {
     for (const { call, result } of callsBack(piece)) {
-      const isPlan = toolbox.nameOf(call.name) === createPlan.name;
+      const isPlan = piece.toolbox.nameOf(call.name) === createPlan.name;
       if (!isPlan || result?.status !== 'success') continue;
       const plan = createPlan.arguments.safeParse(call.arguments).data;
       if (plan) return `# ${plan.name}\n\n${plan.overview}\n\n${plan.plan}`;
@@ -53,10 +52,10 @@ export function planIn(pieces: readonly Piece[], toolbox: Toolbox): string | nul
 export const TodoList = z.object({ list: z.array(Todo) });
 
 /** The newest list of todos; null without one. */
-export function todosIn(pieces: readonly Piece[], toolbox: Toolbox): readonly Todo[] | null {
+export function todosIn(pieces: readonly Piece[]): readonly Todo[] | null {
   for (const piece of pieces.toReversed()) {
     for (const { call, result } of callsBack(piece)) {
-      const isForEdge = toolbox.executorOf(call.name) === 'edge';
+      const isForEdge = piece.toolbox.executorOf(call.name) === 'edge';
       const written = isForEdge && TodoList.safeParse(result?.metadata).data;
       if (written) return written.list;
     }
@@ -67,12 +66,12 @@ export function todosIn(pieces: readonly Piece[], toolbox: Toolbox): readonly To
 }
 
 /** The texts of skills and commands, in their order. */
-export function skillsIn(pieces: readonly Piece[], toolbox: Toolbox): ActiveSkill[] {
+export function skillsIn(pieces: readonly Piece[]): ActiveSkill[] {
   return pieces.flatMap((piece) => [
     ...attachedIn(piece),
     ...callsBack(piece)
       .reverse()
-      .flatMap(({ call, result }) => skillGiven(call, result, toolbox) ?? []),
+      .flatMap(({ call, result }) => skillGiven(call, result, piece.toolbox) ?? []),
   ]);
 }
 

@@ -1,5 +1,4 @@
 /** Builds the request for a summary: a record of everything before a new window, cut to the model's room. Pure. */
-import type { Toolbox } from '../../../../shared/tools/toolbox.ts';
 import { buildSummariserPrompt, buildSummaryQuery, recorded } from '../../../prompt/summary.ts';
 import type { UpstreamRequest } from '../../../upstream/request.ts';
 import { type Cut, describeCall, maxSummaryChars } from './digest.ts';
@@ -28,7 +27,7 @@ export function summaryRequest(
   const around = system.length + buildSummaryQuery(earlier, '').length;
   const left = Math.floor(room * WINDOW_LIMITS.full) - around - 2 * WINDOW_LIMITS.messageChars;
   const pieces = piecesBefore(history, cut.window.from);
-  const record = recordOf(pieces, left, history.toolbox);
+  const record = recordOf(pieces, left);
   return {
     model,
     messages: [
@@ -41,12 +40,12 @@ export function summaryRequest(
 }
 
 /** Cuts long texts shorter and shorter until everything fits; then leaves out the oldest entries. */
-function recordOf(pieces: readonly Piece[], maxChars: number, toolbox: Toolbox): string {
+function recordOf(pieces: readonly Piece[], maxChars: number): string {
   const { maxRenderedChars, minRenderedChars } = WINDOW_LIMITS;
   let entries: string[] = [];
   for (let chars: number = maxRenderedChars; chars >= minRenderedChars; chars /= 2) {
     const textChars = Math.floor(chars);
-    entries = pieces.flatMap((piece) => entriesOf(piece, textChars, toolbox));
+    entries = pieces.flatMap((piece) => entriesOf(piece, textChars));
     if (lengthOf(entries) <= maxChars) return entries.join('\n');
   }
   const left = maxChars - RECORD_CUT.length - 1;
@@ -59,7 +58,7 @@ function lengthOf(entries: readonly string[]): number {
   return entries.reduce((sum, { length }) => sum + length + 1, 0);
 }
 
-function entriesOf({ utterances, answered }: Piece, textChars: number, toolbox: Toolbox): string[] {
+function entriesOf({ utterances, answered, toolbox }: Piece, textChars: number): string[] {
   const said = utterances.map((utterance) => saidEntry(utterance, textChars));
   if (!answered) return said;
   const { turn, results } = answered;

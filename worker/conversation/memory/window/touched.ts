@@ -1,10 +1,9 @@
 /** Finds the files that a run has to do with, by its request and its calls. Pure. */
 import { takesPath } from '../../../../shared/tools/definition.ts';
 import { readFile } from '../../../../shared/tools/read-file.ts';
-import type { Toolbox } from '../../../../shared/tools/toolbox.ts';
 import { namesEditor } from '../../../prompt/editor.ts';
 import type { Call } from '../../store/rows.ts';
-import type { SentRun } from './transcript.ts';
+import type { Piece, SentRun } from './transcript.ts';
 
 /** The files that the request, or else the editor on the machine, shows. Relative to the workspace. */
 export function filesOfRequest(run: SentRun): string[] {
@@ -23,9 +22,12 @@ export function filesOfRequest(run: SentRun): string[] {
 }
 
 /** The files that these calls read or change. A call that names a folder touches no file. */
-export function filesOfCalls(calls: readonly Call[], run: SentRun, toolbox: Toolbox): string[] {
+export function filesOfCalls(
+  calls: readonly Call[],
+  { run, toolbox }: Pick<Piece, 'run' | 'toolbox'>,
+): string[] {
   const paths = calls.flatMap(({ name, arguments: args }) => {
-    const tool = toolbox.find(name);
+    const tool = toolbox.own(name);
     if (!tool || !args || !takesPath(tool)) return [];
     const isOfFile = tool.name === readFile.name || tool.document.type === 'file_edit';
     // A damaged row may lack a path.

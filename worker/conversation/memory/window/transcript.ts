@@ -52,7 +52,7 @@ export interface ModelHistory {
   readonly sent: readonly SaidInRun[];
   /** What the model does not get of them. */
   readonly leftOut: LeavingOut;
-  /** The toolbox of the run that asks, which interprets all calls. */
+  /** The toolbox of the run that asks. Other runs had the same, but for the tools of their apps. */
   readonly toolbox: Toolbox;
 }
 
@@ -86,18 +86,23 @@ export interface Piece {
   readonly answered: AnsweredTurn | null;
   /** The mode in which the turn is asked for. */
   readonly mode: RunMode;
+  /** The run's, which says whose the calls were. */
+  readonly toolbox: Toolbox;
 }
 
 /** The pieces that are sent word for word. What was said before the window has no piece. */
 export function piecesOf({
   sent,
   leftOut,
-}: Pick<ModelHistory, 'sent' | 'leftOut'>): readonly Piece[] {
-  return leftOut.without(sent.flatMap(piecesOfRun));
+  toolbox,
+}: Pick<ModelHistory, 'sent' | 'leftOut' | 'toolbox'>): readonly Piece[] {
+  return leftOut.without(
+    sent.flatMap((said) => piecesOfRun(said, toolbox.with(said.run.request.clientTools))),
+  );
 }
 
 /** One piece more than there are turns. Linear, however many steers there were. */
-function piecesOfRun({ run, before, turns, steers }: SaidInRun): Piece[] {
+function piecesOfRun({ run, before, turns, steers }: SaidInRun, toolbox: Toolbox): Piece[] {
   const places = Map.groupBy(steers, (steer) => steer.turns);
   const pieces: Piece[] = [];
   let mode = steers.findLast((steer) => isSwitchedBefore(steer, before))?.switched ?? run.request;
@@ -114,7 +119,8 @@ function piecesOfRun({ run, before, turns, steers }: SaidInRun): Piece[] {
       const isOpen = utterances.length > 0 || last?.calls.length !== 0;
       if (isOpen) utterances.push(...endOf(last?.end?.status ?? run.status));
     }
-    pieces.push({ run, turns: place, utterances, answered: turns[index] ?? null, mode });
+    const answered = turns[index] ?? null;
+    pieces.push({ run, turns: place, utterances, answered, mode, toolbox });
   }
   return pieces;
 

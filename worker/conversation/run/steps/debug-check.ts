@@ -16,7 +16,7 @@ type DebugCheckDeps = Pick<RunDeps, 'log' | 'recorder' | 'newUuid'>;
 
 /** The searches before a debug run ends: each edited file, or the workspace where other calls may have edited. */
 export function searchAtEnd(run: Run, { log, newUuid }: DebugCheckDeps): OwnTurn | undefined {
-  const tool = log.toolbox.find(grep.name);
+  const tool = log.toolbox.own(grep.name);
   if (!wasDebug(run, log) || !tool || !isReachable(tool, run.machine)) return undefined;
   const search = (args: Readonly<Record<string, unknown>>) => ({
     callId: newCallId(newUuid()),
