@@ -40,8 +40,8 @@ it('a run opens a worktree, works there and closes it; the model sees neither ca
     arguments: { branch: 'fix', base: 'main' },
   });
   const first = await model.next();
-  expect(first.request.messages.map(({ role }) => role)).toEqual(['system', 'user', 'user']);
-  const note = String(first.request.messages[2]?.content);
+  expect(first.request.messages.map(({ role }) => role)).toEqual(['system', 'user']);
+  const note = String(first.request.messages[1]?.content);
   expect(note).toContain('git worktree of your own');
   expect(note).toContain('On drawbridge/1 &lt;b&gt;.');
   first.answer({ calls: [readFile('a.ts')] });
@@ -49,7 +49,7 @@ it('a run opens a worktree, works there and closes it; the model sees neither ca
   expect(shapeOf(reading)).toMatchObject({ tool: 'read_file', mode: 'ask', worktree: true });
   bridge.succeed(reading.callId, 'one');
   const second = await model.next();
-  expect(second.request.messages.slice(0, 3)).toEqual(first.request.messages);
+  expect(second.request.messages.slice(0, 2)).toEqual(first.request.messages);
   second.answer({ text: 'Done.' });
   expect(shapeOf(await close(bridge))).toEqual({
     tool: 'close_worktree',

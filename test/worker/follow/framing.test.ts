@@ -46,7 +46,14 @@ function tidy(raw: readonly RawEvent[], { responseId, conversationId }: Stream):
 
 const end = 3 + TEXT.length;
 const usage = { promptTokens: 11, completionTokens: 7, totalTokens: 18 };
-const metadata = { duration_ms: 5, toolCallCount: 0, turnCount: 1, contextTokens: 18, rows: 8 };
+const metadata = {
+  duration_ms: 5,
+  toolCallCount: 0,
+  turnCount: 1,
+  contextTokens: 18,
+  lastPrompt: { tokens: 11 },
+  rows: 8,
+};
 const message = { responseId: 'RESPONSE', content: 'hi', created: CREATED };
 const response = {
   id: 'RESPONSE',

@@ -11,7 +11,7 @@ const image = { type: 'image_url', image_url: { url: 'https://example.com/a.png'
 
 describe('a request that cannot be answered as it wants is a 400 that names the field', () => {
   it.each<[string, Record<string, unknown>, string, RegExp]>([
-    ['tools of OpenAI', { tools: [{ type: 'web_search' }] }, 'tools[0].type', /Only functions/],
+    ['a tool without a type', { tools: [{ name: 'f' }] }, 'tools[0].type', /./],
     ['functions', { functions: [{ name: 'f' }] }, 'functions', /as tools/],
     ['several answers', { n: 2 }, 'n', /one answer/],
     ['JSON', { response_format: { type: 'json_object' } }, 'response_format.type', /only text/],

@@ -184,7 +184,7 @@ it('a whole history in items becomes the messages of the first request', async (
 
 describe('a request that cannot be answered as it wants is a 400 that names the field', () => {
   it.each<[Record<string, unknown>, string, RegExp]>([
-    [{ tools: [{ type: 'web_search' }] }, 'tools[0].type', /Only functions/],
+    [{ tools: [{ type: 'function', name: 'a b' }] }, 'tools[0].name', /./],
     [{ tool_choice: 'required' }, 'tool_choice', /chooses its own tools/],
     [{ background: true }, 'background', /agents/],
     [{ conversation: 'conv_1' }, 'conversation', /previous_response_id/],
