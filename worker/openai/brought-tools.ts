@@ -21,7 +21,11 @@ const FunctionFields = z.object({
 });
 
 /** A tool that takes text in place of JSON. Its grammar only the app checks. */
-const CustomFields = z.object({ name: Name, description: Description, format: z.unknown().optional() });
+const CustomFields = z.object({
+  name: Name,
+  description: Description,
+  format: z.unknown().optional(),
+});
 
 const NamespaceFields = z.object({
   name: Name,
