@@ -25,6 +25,9 @@ export const REQUEST_LIMITS = {
   maxUnknownFields: 20,
   /** The largest `temperature`, as in OpenAI's API. */
   maxTemperature: 2,
+  /** OpenAI takes four. */
+  maxStops: 16,
+  maxStopChars: 256,
   /** UTF-16 units of a person's text in an answer: the reason of a rejection, the text of a clarification. */
   maxReasonChars: 2_000,
   /** UTF-16 units of a file that a device shows to be changed, and of the changed one: people edit no longer one there. */

@@ -240,10 +240,20 @@ export const ChatFields = z.strictObject({
   availableTools: ToolRegistry.optional(),
   /** The response ends with an error before a request to the model once it has spent this. */
   budget: Budget.optional(),
-  /** The model server gets this field and the next two, and decides what they mean. */
+  /** The model server gets this field and the next ones up to `user`, and decides what they mean. */
   temperature: z.number().min(0).max(REQUEST_LIMITS.maxTemperature).optional(),
   /** The most tokens of one answer of the model; never more than the table of models allows. */
   maxTokens: z.int().positive().optional(),
+  topP: z.number().min(0).max(1).optional(),
+  /** The model stops before it would write one of these texts. */
+  stop: z
+    .array(z.string().min(1).max(REQUEST_LIMITS.maxStopChars))
+    .min(1)
+    .max(REQUEST_LIMITS.maxStops)
+    .optional(),
+  seed: z.int().optional(),
+  /** False: of the calls of one answer the first one alone counts. */
+  parallelToolCalls: z.boolean().optional(),
   /** A stable name of the person who sends the message. */
   user: Name.optional(),
   /** `plain`: each document's metadata is beside its id, and a tool's result is its text. */
@@ -266,7 +276,10 @@ export const ChatFields = z.strictObject({
 });
 
 /** What the model server gets in addition to the messages. */
-export type Sampling = Pick<z.output<typeof ChatFields>, 'temperature' | 'maxTokens' | 'user'>;
+export type Sampling = Pick<
+  z.output<typeof ChatFields>,
+  'temperature' | 'maxTokens' | 'user' | 'topP' | 'stop' | 'seed' | 'parallelToolCalls'
+>;
 
 const PLANNING = [createPlan.name, askQuestion.name];
 const EXECUTING = [todoWrite.name];

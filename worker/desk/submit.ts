@@ -230,8 +230,8 @@ function errandOf({ planFile, undo, compact }: Sending): Errand {
 
 function runRequestOf(request: ChatRequest): Omit<RequestFields, 'model'> {
   const { messages, tools, context, include, questions: asking } = request;
-  const { temperature, maxTokens, user } = request;
-  const sampling = { temperature, maxTokens, user };
+  const { temperature, topP, stop, seed, parallelToolCalls, maxTokens, user } = request;
+  const sampling = { temperature, topP, stop, seed, parallelToolCalls, maxTokens, user };
   const withReasoning = include?.includes('reasoning') ?? false;
   const questions = asking && { afterSeconds: asking.afterSeconds, otherwise: asking.otherwise };
   return {
@@ -264,6 +264,7 @@ function ownFieldsOf(request: ChatRequest): string[] {
 const OWN_FIELDS = [
   ...(['mode', 'model', 'tools', 'context', 'include', 'questions'] as const),
   ...(['budget', 'temperature', 'maxTokens', 'user'] as const),
+  ...(['topP', 'stop', 'seed', 'parallelToolCalls'] as const),
 ];
 
 /** @throws {DrawbridgeError} UNKNOWN_MODEL for a model that the app does not allow. */

@@ -8,6 +8,8 @@ export interface BroughtTools {
   readonly functions: readonly ClientTool[];
   /** The types of the server's tools that it wants and the agent has not, as names for a header. */
   readonly missing: readonly string[];
+  /** As they came. */
+  readonly given: readonly object[];
 }
 
 const Name = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/);
@@ -40,6 +42,7 @@ export const ChatTools = toolsBy((tool) => [tool[tool.type], [tool.type]]);
 /** The tools of Responses. */
 export const ResponsesTools = toolsBy((tool) => [tool, []]);
 
+type ReadTool = Omit<BroughtTools, 'given'>;
 type FieldsOf = (tool: z.infer<typeof Typed>) => [fields: unknown, path: string[]];
 
 function toolsBy(fieldsOf: FieldsOf) {
@@ -56,7 +59,8 @@ function toolsBy(fieldsOf: FieldsOf) {
       if (functions.length > maxClientTools) refuse(`There may be ${maxClientTools} functions`);
       if (JSON.stringify(functions).length > maxClientToolChars)
         refuse(`All functions together may take ${maxClientToolChars} characters`);
-      return { functions, missing: [...new Set(read.flatMap((each) => each.missing))] };
+      const missing = [...new Set(read.flatMap((each) => each.missing))];
+      return { functions, missing, given: tools };
     });
 }
 
@@ -65,7 +69,7 @@ function readTool(
   fieldsOf: FieldsOf,
   path: readonly (string | number)[],
   context: z.RefinementCtx,
-): BroughtTools {
+): ReadTool {
   const [fields, below] = fieldsOf(tool);
   const parse = <Output>(schema: z.ZodType<Output>) => {
     const { data, error } = schema.safeParse(fields);
@@ -100,7 +104,7 @@ function readTool(
 /** The agent has these itself, where its machine or its operator lets it: the web, commands, patches and a search. */
 const OURS = /^(?:web_search|local_shell$|shell$|apply_patch$|file_search$)/;
 
-function only(tool: ClientTool | undefined): BroughtTools {
+function only(tool: ClientTool | undefined): ReadTool {
   return { functions: tool ? [tool] : [], missing: [] };
 }
 

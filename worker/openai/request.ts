@@ -70,10 +70,40 @@ export function messagesIn(asks: AskedMessages | CallResults): ChatMessage[] {
   return 'messages' in asks ? [...asks.messages] : [];
 }
 
+/** Settings that go to the model server. */
+export const SAMPLING = {
+  top_p: ChatFields.shape.topP.nullable(),
+  stop: z
+    .union([z.string(), z.array(z.string())])
+    .transform((stops) => [stops].flat())
+    .pipe(z.array(z.string().min(1).max(REQUEST_LIMITS.maxStopChars)).max(REQUEST_LIMITS.maxStops))
+    .nullish(),
+  seed: ChatFields.shape.seed.nullable(),
+  parallel_tool_calls: ChatFields.shape.parallelToolCalls.nullable(),
+};
+
+/** The same in our own request. */
+export function samplingOf({
+  top_p: topP,
+  stop,
+  seed,
+  parallel_tool_calls: parallelToolCalls,
+}: Partial<z.infer<z.ZodObject<typeof SAMPLING>>>): Pick<
+  ChatRequest,
+  'topP' | 'stop' | 'seed' | 'parallelToolCalls'
+> {
+  return {
+    topP: topP ?? undefined,
+    stop: stop && stop.length > 0 ? stop : undefined,
+    seed: seed ?? undefined,
+    parallelToolCalls: parallelToolCalls ?? undefined,
+  };
+}
+
 /**
  * `POST /v1/chat/completions`. Refuses fields that would change the form of the answer, or restrict the agent in a way
- * that is not supported. Accepts and ignores any other field (see {@link ignoredIn}), for example `top_p`, `stop`,
- * `seed`, `presence_penalty`, `logit_bias`, `logprobs`, `reasoning_effort`, `parallel_tool_calls`, `metadata`.
+ * that is not supported. Accepts and ignores any other field (see {@link ignoredIn}), for example `presence_penalty`,
+ * `logit_bias`, `logprobs`, `reasoning_effort`, `metadata`.
  */
 export const CompletionRequest = z.looseObject({
   model: ChatFields.shape.model,
@@ -84,6 +114,7 @@ export const CompletionRequest = z.looseObject({
   /** The newer name of `max_tokens`. It takes precedence. */
   max_completion_tokens: ChatFields.shape.maxTokens.nullable(),
   user: ChatFields.shape.user.nullable(),
+  ...SAMPLING,
   stream_options: z.object({ include_usage: z.boolean().nullish() }).nullish(),
   /** Keeps and lists the conversation. Without it the conversation is deleted after its answer. */
   store: z.boolean().nullish(),
@@ -127,10 +158,12 @@ const FIELD_NAME = /^[\w.-]{1,64}$/;
 export function toChatRequest(request: CompletionRequest): ChatRequest {
   const { model, mode, messages: asks, bridgeId, context, budget } = request;
   const { temperature, max_tokens, max_completion_tokens, user } = request;
+  const { top_p, stop, seed, parallel_tool_calls } = request;
   return {
     temperature: temperature ?? undefined,
     maxTokens: max_completion_tokens ?? max_tokens ?? undefined,
     user: user ?? undefined,
+    ...samplingOf({ top_p, stop, seed, parallel_tool_calls }),
     model,
     mode,
     messages: messagesIn(asks),

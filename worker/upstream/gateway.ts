@@ -52,8 +52,14 @@ export async function askModel(
   signal: AbortSignal,
 ): Promise<GatewayAnswer> {
   const guard = new StallGuard(signal);
+  const isSingle = request.sampling?.parallelToolCalls === false;
+  // Servers without the setting, and some with it, send more.
+  const show = isSingle
+    ? (parts: readonly ReplyPart[]) => onParts(parts.filter(isOfFirstCall))
+    : onParts;
   try {
-    const { reply, ...judged } = await attempt(target, request, onParts, guard);
+    const { reply: whole, ...judged } = await attempt(target, request, show, guard);
+    const reply = isSingle ? { ...whole, calls: whole.calls.slice(0, 1) } : whole;
     const named = withCode(reply, judged.after);
     const fallback = fallbackFor(named, judged.retry);
     const sent = withPublicError(withCost(named, target), target);
@@ -80,6 +86,10 @@ function counted(answer: GatewayAnswer, { model }: UpstreamRequest): GatewayAnsw
   if (cachedPromptTokens) metrics.tokens.add({ model, kind: 'cached_input' }, cachedPromptTokens);
   if (reasoningTokens) metrics.tokens.add({ model, kind: 'reasoning' }, reasoningTokens);
   return answer;
+}
+
+function isOfFirstCall(part: ReplyPart): boolean {
+  return part.type !== 'call' || part.call === 0;
 }
 
 /** What one attempt came to. */
@@ -110,7 +120,8 @@ async function attempt(
     if (!error) {
       // Only what has helped is remembered.
       if (lasting) learned.keep(target, lasting);
-      return { ...judged, ...(made && { adjusted: namesIn(made) }) };
+      const adjusted = [...lackedBy(target, request), ...(made ? namesIn(made) : [])];
+      return { ...judged, ...(adjusted.length > 0 && { adjusted }) };
     }
     if (hasBegun(judged.reply) || judged.retry) return judged;
     const { messages: _, input: __, system: ___, tools, ...fields } = body;
@@ -123,6 +134,11 @@ async function attempt(
     made = bothOf(made, concession);
     if (!isOnce) lasting = bothOf(lasting, concession);
   }
+}
+
+/** The settings of the client that the target's API lacks. */
+function lackedBy({ dialect }: ServerTarget, { sampling = {} }: UpstreamRequest): string[] {
+  return DIALECTS[dialect].lacks.filter((name) => sampling[name] !== undefined);
 }
 
 /** Each instance of the Worker learns what a server refuses by itself: that costs one request. */

@@ -1,9 +1,11 @@
 import { expect, it, vi } from 'vitest';
 import type { ChatResponse } from '../../../shared/wire/documents.ts';
+import { anthropicFrames, responseFrames } from '../../far-ends/native-events.ts';
 import type { ScriptedRequest } from '../../far-ends/reply-script.ts';
 import { streamOf } from '../../far-ends/reply-script.ts';
 import { ask, call, chat, errorOf, scriptModel } from '../api.ts';
 import { SseReader } from '../follow/sse-reader.ts';
+import { configure } from '../settings.ts';
 import { connectBridge } from '../tunnel/scripted-bridge.ts';
 
 const PIXEL = 'data:image/png;base64,iVBORw0KGgo=';
@@ -172,7 +174,56 @@ it('sends temperature, maxTokens and user to the model server, and nothing by de
   }
 });
 
+it('sends topP, stop, seed and parallelToolCalls to the model server, and names what its API lacks', async () => {
+  const requests = scriptModel(() => ({ text: 'Ok.' }));
+  const fields = { topP: 0.5, stop: ['END'], seed: 7, parallelToolCalls: false };
+  expect((await chat('go', fields)).metadata).not.toHaveProperty('adjusted');
+  expect(requests[0]).toMatchObject({ top_p: 0.5, stop: ['END'], seed: 7 });
+  const server = { baseUrl: 'http://model.test/v1', maxOutputTokens: 100 };
+  const sent: Record<string, unknown>[] = [];
+  vi.spyOn(globalThis, 'fetch').mockImplementation(async (url, init) => {
+    sent.push(JSON.parse(String(init?.body)));
+    const isClaude = String(url).endsWith('/messages');
+    return streamOf(
+      isClaude
+        ? anthropicFrames([{ type: 'text', text: 'Ok.' }])
+        : responseFrames([{ type: 'message', text: 'Ok.' }]),
+    );
+  });
+  configure({
+    MODELS: [
+      { id: 'a', dialect: 'anthropic', ...server },
+      { id: 'r', dialect: 'responses', ...server },
+    ],
+  });
+  const first = await chat('go', { model: 'a', ...fields });
+  expect(first.metadata.adjusted).toEqual(['seed']);
+  expect(sent[0]).toMatchObject({ top_p: 0.5, stop_sequences: ['END'] });
+  const second = await chat('go', { model: 'r', ...fields });
+  expect(second.metadata.adjusted).toEqual(['stop', 'seed']);
+  expect(sent[1]).toMatchObject({ top_p: 0.5 });
+});
+
+it('of several calls the first one counts where the request wants one at a time', async () => {
+  const todo = (id: string) => ({
+    name: 'todo_write',
+    arguments: { merge: false, todos: [{ id, content: id, status: 'pending' }] },
+  });
+  const requests = scriptModel((_, turn) =>
+    turn === 0 ? { calls: [todo('a'), todo('b')] } : { text: 'Ok.' },
+  );
+  const { documents } = await chat('go', { parallelToolCalls: false });
+  expect(documents.map(({ type }) => type)).toEqual(['todo_update', 'text']);
+  expect(requests[0]).toMatchObject({ parallel_tool_calls: false });
+  const made = requests[1]?.messages.flatMap((message) => message.tool_calls ?? []);
+  expect(made).toHaveLength(1);
+});
+
 it.each<[string, unknown]>([
+  ['topP', 2],
+  ['stop', []],
+  ['seed', 0.5],
+  ['parallelToolCalls', 'no'],
   ['temperature', 3],
   ['maxTokens', 0],
   ['user', ''],

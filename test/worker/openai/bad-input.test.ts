@@ -96,10 +96,10 @@ it('accepts what only tunes the model, and empty lists and nulls where OpenAI do
 
 it('names the fields that it ignores in a header', async () => {
   scriptModel(() => ({ text: 'Hi.' }));
-  const fields = { top_p: 1, seed: null, stop: ['x'], 'bad\nname': 1, tool_choice: 'auto' };
+  const fields = { logprobs: true, seed: null, metadata: {}, 'bad\nname': 1, tool_choice: 'auto' };
   for (const stream of [false, true]) {
     const response = await complete({ ...fields, stream });
-    expect(response.headers.get('drawbridge-ignored-fields')).toBe('top_p, stop');
+    expect(response.headers.get('drawbridge-ignored-fields')).toBe('logprobs, metadata');
     await response.text();
   }
   const plain = await complete({ messages: [user] });

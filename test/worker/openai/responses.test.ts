@@ -216,7 +216,8 @@ it('fields that only tune a model are ignored, and named', async () => {
   scriptModel(() => ({ text: 'Hi.' }));
   const answer = await respond({ reasoning: { effort: 'high' }, include: [], text: {}, top_p: 1 });
   expect(answer.status).toBe(200);
-  expect(answer.headers.get('drawbridge-ignored-fields')).toBe('reasoning, include, top_p');
+  expect(answer.headers.get('drawbridge-ignored-fields')).toBe('reasoning, include');
+  expect(await answer.json()).toMatchObject({ top_p: 1, parallel_tool_calls: true, tools: [] });
 });
 
 it('an answer that was cut short is incomplete, with the reason', async () => {

@@ -6,7 +6,15 @@ import { addedFrom, checkAdded, Earlier, isResult, toAsked } from '../added.ts';
 import { ResponsesTools } from '../brought-tools.ts';
 import { Output, toResults, UNKNOWN_CALL } from '../client-tools.ts';
 import { fieldsOf, textFileIn } from '../history.ts';
-import { messagesIn, ONLY_TEXT, OTHER_PATH, OWN_CHOICE, ToolChoice } from '../request.ts';
+import {
+  messagesIn,
+  ONLY_TEXT,
+  OTHER_PATH,
+  OWN_CHOICE,
+  SAMPLING,
+  samplingOf,
+  ToolChoice,
+} from '../request.ts';
 import { responseIdIn } from './ids.ts';
 
 const Text = z.object({ type: z.enum(['input_text', 'output_text', 'text']), text: z.string() });
@@ -94,6 +102,8 @@ export const ResponsesFields = z.looseObject({
   max_output_tokens: ChatFields.shape.maxTokens.nullable(),
   user: ChatFields.shape.user.nullable(),
   safety_identifier: ChatFields.shape.user.nullable(),
+  top_p: SAMPLING.top_p,
+  parallel_tool_calls: SAMPLING.parallel_tool_calls,
   /** Tools of the app: the answer ends with their calls. */
   tools: ResponsesTools.nullish(),
   tool_choice: ToolChoice,
@@ -153,12 +163,14 @@ function referenceIn(item: unknown): string | undefined {
 /** `conversationId` is the one that goes on. */
 export function toChatRequest(request: ResponsesRequest, conversationId?: string): ChatRequest {
   const { model, mode, bridgeId, context, budget, instructions, asks } = request;
+  const { top_p, parallel_tool_calls } = request;
   const { temperature, max_output_tokens: maxTokens, user, safety_identifier: sender } = request;
   const system = instructions ? [{ role: 'system' as const, content: instructions }] : [];
   return {
     temperature: temperature ?? undefined,
     maxTokens: maxTokens ?? undefined,
     user: user ?? sender ?? undefined,
+    ...samplingOf({ top_p, parallel_tool_calls }),
     model,
     mode,
     bridgeId,

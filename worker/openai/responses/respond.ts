@@ -14,7 +14,7 @@ import { answer, toSending } from '../answering.ts';
 import { ignoredIn } from '../request.ts';
 import { nameIn } from './ids.ts';
 import { previousOf, ResponsesFields, type ResponsesRequest, toChatRequest } from './request.ts';
-import { newResponse, outputOf } from './response.ts';
+import { newResponse, outputOf, type UsedSettings } from './response.ts';
 import { ResponseWire } from './wire.ts';
 
 /** Answers with a `response`, with its events, or with an error. */
@@ -39,6 +39,7 @@ export async function respond(
         created: Math.floor(Date.now() / SECOND),
         instructions: request.instructions ?? null,
         previous: request.previous_response_id ?? null,
+        used: usedIn(request),
       };
       return {
         whole: ({ documents, calls, model, usage }, reason) => {
@@ -51,6 +52,19 @@ export async function respond(
       };
     },
   });
+}
+
+function usedIn(request: ResponsesRequest): UsedSettings {
+  const { temperature, top_p, tools, tool_choice, parallel_tool_calls, max_output_tokens } =
+    request;
+  return {
+    temperature: temperature ?? null,
+    top_p: top_p ?? null,
+    max_output_tokens: max_output_tokens ?? null,
+    parallel_tool_calls: parallel_tool_calls ?? true,
+    tool_choice: tool_choice ?? 'auto',
+    tools: (tools?.given ?? []) as UsedSettings['tools'],
+  };
 }
 
 /** The conversation after this response: its own, or a fork where that has gone on. @throws NOT_FOUND */

@@ -21,7 +21,15 @@ export interface ResponseHead {
   /** As the client named it. */
   readonly previous: string | null;
   readonly isKept: boolean;
+  /** What the request asked for and the answer was made with. */
+  readonly used: UsedSettings;
 }
+
+/** Settings as the answer repeats them; null for the server's own. */
+export type UsedSettings = Pick<
+  OpenAiResponse,
+  'temperature' | 'top_p' | 'tools' | 'tool_choice' | 'parallel_tool_calls' | 'max_output_tokens'
+>;
 
 /** What changes. */
 export interface ResponseState {
@@ -40,7 +48,7 @@ export type WireResponse = Omit<OpenAiResponse, 'output_text' | 'access_programs
 };
 
 export function newResponse(
-  { name, created, instructions, previous, isKept }: ResponseHead,
+  { name, created, instructions, previous, isKept, used }: ResponseHead,
   { model, status, output, usage, reason, failure }: ResponseState,
 ): WireResponse {
   return {
@@ -60,11 +68,7 @@ export function newResponse(
     ...(usage && { usage: toUsage(usage), drawbridge_usage: toRunUsage(usage) }),
     store: isKept,
     metadata: {},
-    temperature: null,
-    top_p: null,
-    tools: [],
-    tool_choice: 'auto',
-    parallel_tool_calls: true,
+    ...used,
     text: { format: { type: 'text' } },
   };
 }

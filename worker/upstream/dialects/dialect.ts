@@ -1,5 +1,6 @@
 /** What distinguishes the APIs of model servers. Everything behind a dialect works with these types only. */
 
+import type { Sampling } from '../../../shared/api/requests.ts';
 import type { Usage } from '../../../shared/wire/documents.ts';
 import type { CallDelta } from '../assembly.ts';
 import { errorFromText, type UpstreamError } from '../errors.ts';
@@ -15,6 +16,8 @@ export interface Dialect {
   format(request: UpstreamRequest, target: ServerTarget): object;
   /** Begins to read an answer of the model with this name at its server. */
   newReader(model: string): AnswerReader;
+  /** The settings of a client that the API lacks. */
+  readonly lacks: readonly (keyof Sampling)[];
   /** Whether a `<think>` at the start of the text may enclose reasoning. */
   readonly hasThinkTags: boolean;
 }

@@ -18,18 +18,21 @@ export const DIALECTS: Readonly<Record<ModelDialect, Dialect>> = {
     path: '/chat/completions',
     format: formatChat,
     newReader: () => CHAT_READER,
+    lacks: [],
     hasThinkTags: true,
   },
   anthropic: {
     path: '/messages',
     format: formatAnthropic,
     newReader: (model) => new AnthropicReader(model),
+    lacks: ['seed'],
     hasThinkTags: false,
   },
   responses: {
     path: '/responses',
     format: formatResponses,
     newReader: (model) => new ResponsesReader(model),
+    lacks: ['stop', 'seed'],
     hasThinkTags: false,
   },
 };

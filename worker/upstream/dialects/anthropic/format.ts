@@ -28,7 +28,8 @@ export function formatAnthropic(request: UpstreamRequest, target: ServerTarget):
   const maxTokens = maxTokensOf(request, target) ?? defaultMaxTokens(target);
   const thinking = thinkingOf(turns, maxTokens, target);
   const temperature = sampling.temperature && Math.min(sampling.temperature, MAX_TEMPERATURE);
-  const { parallelToolCalls, effort } = target.switches;
+  const { effort } = target.switches;
+  const { parallelToolCalls = target.switches.parallelToolCalls, topP, stop } = sampling;
   const single = parallelToolCalls === false && { disable_parallel_tool_use: true };
   const choice = offered.length > 0 ? { type: 'auto', ...single } : { type: 'none' };
   return {
@@ -37,7 +38,8 @@ export function formatAnthropic(request: UpstreamRequest, target: ServerTarget):
     ...(system.length > 0 && { system }),
     ...(tools.length > 0 && { tools, tool_choice: choice }),
     messages: turns,
-    ...(thinking ? { thinking } : { temperature }),
+    ...(thinking ? { thinking } : { temperature, top_p: topP }),
+    stop_sequences: stop,
     ...(effort && { output_config: { effort } }),
     ...(sampling.user !== undefined && { metadata: { user_id: sampling.user } }),
     stream: true,

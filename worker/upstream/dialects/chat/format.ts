@@ -7,8 +7,9 @@ import { inTurns, partsOf } from './shape.ts';
 /** The request's body. */
 export function formatChat(request: UpstreamRequest, target: ServerTarget): object {
   const { tools, sampling = {}, isOnce } = request;
-  const { streamOptions, maxTokensField, parallelToolCalls, effort, store } = target.switches;
-  const { temperature, user } = sampling;
+  const { streamOptions, maxTokensField, effort, store } = target.switches;
+  const { temperature, topP, stop, seed, user } = sampling;
+  const { parallelToolCalls = target.switches.parallelToolCalls } = sampling;
   const withTools = tools.length > 0;
   const messages = inTurns(withSystem(request.messages, target), target).map((message) =>
     message.role === 'assistant' ? formatAnswer(message, target) : message,
@@ -19,6 +20,9 @@ export function formatChat(request: UpstreamRequest, target: ServerTarget): obje
     ...(withTools && { tools, tool_choice: 'auto' }),
     ...(withTools && parallelToolCalls !== undefined && { parallel_tool_calls: parallelToolCalls }),
     temperature,
+    top_p: topP,
+    stop,
+    seed,
     user,
     reasoning_effort: effort,
     store,

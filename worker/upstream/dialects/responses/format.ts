@@ -8,7 +8,8 @@ import { withThoughts } from '../thoughts.ts';
 /** The request's body. */
 export function formatResponses(request: UpstreamRequest, target: ServerTarget): object {
   const { messages, sampling = {} } = request;
-  const { parallelToolCalls, effort, returnReasoning } = target.switches;
+  const { effort, returnReasoning } = target.switches;
+  const { parallelToolCalls = target.switches.parallelToolCalls } = sampling;
   const tools = request.tools.flatMap((tool) => ('function' in tool ? [tool.function] : []));
   const system = messages.filter(({ role }) => role === 'system');
   return {
@@ -28,6 +29,7 @@ export function formatResponses(request: UpstreamRequest, target: ServerTarget):
       parallel_tool_calls: parallelToolCalls,
     }),
     temperature: sampling.temperature,
+    top_p: sampling.topP,
     user: sampling.user,
     max_output_tokens: maxTokensOf(request, target),
     ...(effort && { reasoning: { effort, summary: 'auto' } }),
