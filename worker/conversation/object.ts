@@ -27,6 +27,7 @@ import type {
   ForkPage,
   ForkPoint,
   ForkSource,
+  GivenResults,
   Ordinals,
   PageStart,
   Submission,
@@ -259,12 +260,13 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
     });
   }
 
-  giveResults(
-    caller: Caller,
-    ordinal: number,
-    results: Readonly<Record<string, string>>,
-  ): Promise<Outcome<number>> {
-    return toOutcome(() => this.#partsFor(caller).calls.settleClientCalls(ordinal, results));
+  giveResults(caller: Caller, ordinal: number, given: GivenResults): Promise<Outcome<number>> {
+    return toOutcome(() => {
+      const { calls, inbox } = this.#partsFor(caller);
+      const { sequence, isNew } = calls.settleClientCalls(ordinal, given);
+      if (isNew) inbox.sayBehind(given.said);
+      return sequence;
+    });
   }
 
   changePlan(caller: Caller, documentId: string, edit: PlanEdit): Promise<Outcome<Plan>> {

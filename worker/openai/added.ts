@@ -3,7 +3,7 @@
  * Completions, Responses and the AI SDK.
  */
 import * as z from 'zod';
-import { ChatMessage, imagesOf, textOf } from '../../shared/api/requests.ts';
+import { ChatMessage, imagesOf, type MessageContent, textOf } from '../../shared/api/requests.ts';
 import { REQUEST_LIMITS } from '../../shared/limits.ts';
 import { fieldsOf, toChatMessages } from './history.ts';
 
@@ -35,10 +35,46 @@ export function addedFrom(items: readonly unknown[]): number {
   return before + 1;
 }
 
+/**
+ * Where the part begins that holds results of the newest calls, whatever stands between and behind them; undefined
+ * where the newest answer has no calls, or no results follow.
+ */
+export function resultsFrom(items: readonly unknown[]): number | undefined {
+  const answer = items.findLastIndex(isAnswer);
+  const isCalling = answer < 0 || callsIn(items[answer]);
+  return isCalling && items.slice(answer + 1).some(isResult) ? answer + 1 : undefined;
+}
+
+function isAnswer(item: unknown): boolean {
+  const { role } = fieldsOf(item);
+  return role === 'assistant' || callsIn(item);
+}
+
+/** Whether the item is a call of a function, or an answer with calls. */
+function callsIn(item: unknown): boolean {
+  const { type, tool_calls: calls } = fieldsOf(item);
+  if (type === 'function_call' || type === 'custom_tool_call') return true;
+  return Array.isArray(calls) && calls.length > 0;
+}
+
+/** What is said behind results, which the model gets after them. */
+export function saidIn(items: readonly unknown[]): MessageContent[] {
+  const messages = toChatMessages(
+    items.filter((item) => !isResult(item)),
+    new Map(),
+  );
+  return messages.map(({ content }) => content).filter((content) => content !== '');
+}
+
 /** A result of a tool of the app. */
 export function isResult(item: unknown): boolean {
   const { role, type } = fieldsOf(item);
   return role === 'tool' || type === 'function_call_output' || type === 'custom_tool_call_output';
+}
+
+/** A message of the user. */
+export function isOfUser(item: unknown): boolean {
+  return fieldsOf(item).role === 'user';
 }
 
 function isLine(item: unknown): boolean {
@@ -80,7 +116,7 @@ export function toAsked(
     const { error } = z.array(ChatMessage).safeParse(messages);
     if (error?.issues[0]) return refuse(error.issues[0].message, from + at);
   }
-  const isAsking = role === 'user' && fieldsOf(items.at(-1)).role === 'user';
+  const isAsking = role === 'user' && isOfUser(items.at(-1));
   const isEmpty = typeof content === 'string' && content.trim() === '';
   return isAsking && !isEmpty ? { messages: [...past, ...added.flat()] } : refuse(noMessage);
 }

@@ -12,12 +12,13 @@ import { foldAnswer, refusalOf } from '../follow/fold-answer.ts';
 import { SSE_HEADERS } from '../follow/sse-writer.ts';
 import { logEvent } from '../health/log.ts';
 import { conversationOf } from '../objects.ts';
-import { unwrap } from '../outcome.ts';
+import { type Outcome, unwrap } from '../outcome.ts';
 import { reach } from '../reach.ts';
 import { type AnswerUsage, usageOfAnswer } from '../words/answer-usage.ts';
 import { documentsAfter, isForClient, waitsForClient } from '../words/client-calls.ts';
 import { endingOf, type Failure, type FinishReason, LOST } from '../words/ending.ts';
 import { WordStream } from '../words/word-stream.ts';
+import type { AskedMessages } from './added.ts';
 import { type CallResults, type ClientCall, toClientCalls } from './client-tools.ts';
 import { errorBody, failureOfRequest } from './errors.ts';
 import { answerHeld, toResponse, type WholeAnswer } from './held-answer.ts';
@@ -26,7 +27,9 @@ import type { CompletionRequest } from './request.ts';
 
 /** What one API asks, and how its answers look. */
 export interface OpenAiQuestion {
-  readonly asks: Pick<Sending, 'request' | 'clientTools'> | CallResults;
+  readonly asks: AskedRun | CallResults;
+  /** What is asked where the run of the results waits no more. */
+  readonly otherwise?: AskedRun | undefined;
   /** Whether a client can come back to the answer. A run whose answer is not kept ends with its client. */
   readonly isKept: boolean;
   readonly isStreamed: boolean;
@@ -34,6 +37,9 @@ export interface OpenAiQuestion {
   readonly ignored: readonly string[];
   readonly shape: (place: AnswerPlace) => AnswerShape;
 }
+
+/** A message, with the app's tools. */
+export type AskedRun = Pick<Sending, 'request' | 'clientTools'>;
 
 /** A run, and the part of it that is one answer: behind `after`, as in {@link FollowedAnswer}. */
 export interface AnswerPlace extends Begun {
@@ -67,6 +73,15 @@ export function toSending(
   return { request, clientTools: functions.length > 0 ? functions : undefined };
 }
 
+/** What a question asks: results, with what else is asked if nothing waits for them, or a message. */
+export function askedBy(
+  asks: AskedMessages | CallResults,
+  send: () => AskedRun,
+): Pick<OpenAiQuestion, 'asks' | 'otherwise'> {
+  if (!('results' in asks)) return { asks: send() };
+  return { asks, otherwise: asks.otherwise && send() };
+}
+
 /** Answers in one piece, with a stream, or with an error. */
 export async function answer(c: Context<AppContext>, question: OpenAiQuestion): Promise<Response> {
   const place = await begin(c, question);
@@ -89,18 +104,24 @@ export async function answer(c: Context<AppContext>, question: OpenAiQuestion): 
 /** Begins a run, or lets one go on that waits for these results. */
 async function begin(
   c: Context<AppContext>,
-  { asks, isKept }: OpenAiQuestion,
+  { asks, otherwise, isKept }: OpenAiQuestion,
 ): Promise<AnswerPlace> {
-  if (!('results' in asks)) {
-    const sending = { ...senderOf(c), ...asks, ephemeral: !isKept, unasking: true };
+  const ask = async (asked: AskedRun) => {
+    const sending = { ...senderOf(c), ...asked, ephemeral: !isKept, unasking: true };
     return { ...(await submitMessage(c.env, sending)), after: 0 };
-  }
-  const { responseId, results } = asks;
+  };
+  if (!('results' in asks)) return await ask(asks);
+  const { responseId, results, said } = asks;
   const { conversationId, ordinal } = parseResponseId(responseId);
   const caller = { ...personOf(c), conversationId };
-  const give = () => conversationOf(c.env, caller).giveResults(caller, ordinal, results);
-  return { caller, responseId, after: unwrap(await reach(give)) };
+  const give = () => conversationOf(c.env, caller).giveResults(caller, ordinal, { results, said });
+  const given = await reach<Outcome<number>>(give);
+  // With words behind them, results of a run that is over are history like any other.
+  if (!given.ok && otherwise && OVER.has(given.code)) return await ask(otherwise);
+  return { caller, responseId, after: unwrap(given) };
 }
+
+const OVER: ReadonlySet<string> = new Set(['ALREADY_ANSWERED', 'NOT_FOUND', 'CONTENT_DELETED']);
 
 /** A run that becomes an answer. */
 interface Answering {

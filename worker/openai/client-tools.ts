@@ -1,22 +1,50 @@
 /** Tools of the app that asks: the run waits for their results. The id of a call names its response and document. */
 import * as z from 'zod';
+import { ContentPart } from '../../shared/api/requests.ts';
 import { documentIdOf, ResponseId } from '../../shared/ids.ts';
-import { REQUEST_LIMITS } from '../../shared/limits.ts';
-import { AppToolForm, type Document } from '../../shared/wire/documents.ts';
+import { REQUEST_LIMITS, RUN_LIMITS } from '../../shared/limits.ts';
+import { AppToolForm, type Document, ResultImage } from '../../shared/wire/documents.ts';
+import type { AppResult, GivenResults } from '../ports/conversation.ts';
+import { type AskedMessages, isResult } from './added.ts';
 import { CUSTOM_INPUT } from './brought-tools.ts';
-import { wordsOf } from './history.ts';
+import { fieldsOf, ownPart, wordsOf } from './history.ts';
 
-/** A result as an app gives it, as text: a note stands for what is none. */
+/** A result as an app gives it: text, or parts of any type. */
 export const Output = z
   .union([z.string(), z.array(z.looseObject({ type: z.string() }))])
-  .transform(wordsOf)
-  .pipe(z.string().max(REQUEST_LIMITS.maxMessageChars));
+  .refine((output) => wordsOf(output).length <= REQUEST_LIMITS.maxMessageChars, 'Too long');
+
+/** Text and images. A note stands for all else, and for images that are too large. */
+function resultOf(output: z.infer<typeof Output>): AppResult {
+  if (typeof output === 'string') return { text: output };
+  let left: number = RUN_LIMITS.maxResultMetadataBytes - ROOM_FOR_NAMES;
+  const images: ResultImage[] = [];
+  const rest = output.filter((part) => {
+    const image = imageIn(part);
+    if (!image || image.data.length > left) return true;
+    left -= image.data.length;
+    images.push(image);
+    return false;
+  });
+  return { text: wordsOf(rest), ...(images.length > 0 && { images }) };
+}
+
+/** Bytes of a result's metadata beside its images. */
+const ROOM_FOR_NAMES = 10_000;
+
+/** The image of a part that holds one itself; undefined for an address, and for any other part. */
+function imageIn(part: unknown): ResultImage | undefined {
+  const own = ContentPart.safeParse(ownPart(fieldsOf(part))).data;
+  if (own?.type !== 'image_url') return undefined;
+  const [, mimeType, data] = /^data:([^;,]+);base64,(.*)$/s.exec(own.image_url.url) ?? [];
+  return ResultImage.safeParse({ mimeType, data }).data;
+}
 
 /** The results of the calls that an answer ended with. */
-export interface CallResults {
+export interface CallResults extends GivenResults {
   readonly responseId: string;
-  /** The results by the documents of the calls. */
-  readonly results: Readonly<Record<string, string>>;
+  /** What is asked where the run waits no more; undefined where nothing is said behind the results. */
+  readonly otherwise?: AskedMessages | undefined;
 }
 
 /** A call as the app gets it. */
@@ -49,18 +77,29 @@ export function toClientCalls(responseId: string, documents: readonly Document[]
   });
 }
 
-/** The results with which a request ends; undefined where they are not of one answer's calls. */
+/** A result with the id of its call. */
+export interface GivenResult {
+  readonly id: string;
+  readonly output: z.infer<typeof Output>;
+}
+
+/** The results among the items; undefined where one is none of ours, or they are not of one answer's calls. */
 export function toResults(
-  given: readonly { readonly id: string; readonly output: string }[],
-): CallResults | undefined {
-  const known = given.map(({ id, output }) => {
-    const { uuid, sequence } = placeOf(id);
-    return { responseId: `${PREFIX}${uuid}`, documentId: documentIdOf(sequence), output };
+  items: readonly unknown[],
+  resultIn: (item: unknown) => GivenResult | undefined,
+): Pick<CallResults, 'responseId' | 'results'> | undefined {
+  const known = items.filter(isResult).map((item) => {
+    const given = resultIn(item);
+    const { uuid, sequence } = placeOf(given?.id ?? '');
+    const result = given && resultOf(given.output);
+    return { responseId: `${PREFIX}${uuid}`, documentId: documentIdOf(sequence), result };
   });
   const responseId = known[0]?.responseId ?? '';
-  const isOfOne = known.every((each) => each.responseId === responseId);
+  const isOfOne = known.every((each) => each.responseId === responseId && each.result);
   if (!isOfOne || !ResponseId.safeParse(responseId).success) return undefined;
-  const results = known.map(({ documentId, output }) => [documentId, output] as const);
+  const results = known.flatMap(({ documentId, result }) =>
+    result ? [[documentId, result] as const] : [],
+  );
   return { responseId, results: Object.fromEntries(results) };
 }
 

@@ -4,7 +4,7 @@ import { renderWords } from '../../shared/shown/markdown.ts';
 import { SECOND } from '../../shared/units.ts';
 import type { AppContext } from '../account/caller.ts';
 import { resolveModel } from '../upstream/models.ts';
-import { type AnswerPlace, answer, nameOf, toSending } from './answering.ts';
+import { type AnswerPlace, answer, askedBy, nameOf, toSending } from './answering.ts';
 import { type CompletionHead, newCompletion } from './completion.ts';
 import { CompletionRequest, ignoredIn, toChatRequest } from './request.ts';
 import { CompletionWire } from './stream.ts';
@@ -17,7 +17,7 @@ export async function complete(
   const requested = resolveModel(request.model, c.env);
   const { messages: asks } = request;
   return await answer(c, {
-    asks: 'results' in asks ? asks : toSending(request, toChatRequest(request)),
+    ...askedBy(asks, () => toSending(request, toChatRequest(request))),
     isKept: request.store === true,
     isStreamed: request.stream === true,
     ignored: [...ignoredIn(request, CompletionRequest), ...(request.tools?.missing ?? [])],

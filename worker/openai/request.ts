@@ -7,9 +7,25 @@ import {
   ContentPart,
 } from '../../shared/api/requests.ts';
 import { REQUEST_LIMITS } from '../../shared/limits.ts';
-import { type AskedMessages, addedFrom, checkAdded, Earlier, toAsked } from './added.ts';
+import {
+  type AskedMessages,
+  addedFrom,
+  checkAdded,
+  Earlier,
+  isOfUser,
+  isResult,
+  resultsFrom,
+  saidIn,
+  toAsked,
+} from './added.ts';
 import { ChatTools } from './brought-tools.ts';
-import { type CallResults, Output, toResults, UNKNOWN_CALL } from './client-tools.ts';
+import {
+  type CallResults,
+  type GivenResult,
+  Output,
+  toResults,
+  UNKNOWN_CALL,
+} from './client-tools.ts';
 import { textFileIn } from './history.ts';
 
 export const OWN_CHOICE =
@@ -53,21 +69,29 @@ const Messages = z
   .min(1)
   .max(REQUEST_LIMITS.maxHistoryMessages)
   .transform((items, context): AskedMessages | CallResults => {
-    const divided = { path: [], items, from: addedFrom(items), schema: Message };
-    const added = checkAdded(divided, context);
-    if (!added) return z.NEVER;
-    if (added.at(-1)?.role !== 'tool') return toAsked(divided, 0, context, NO_MESSAGE);
-    const results = added.flatMap((message) =>
-      message.role === 'tool' ? [{ id: message.tool_call_id, output: message.content }] : [],
-    );
-    const found = toResults(results);
-    if (!found) context.addIssue({ code: 'custom', message: UNKNOWN_CALL });
-    return found ?? z.NEVER;
+    const from = resultsFrom(items);
+    const asked = { path: [], items, from: addedFrom(items), schema: Message };
+    const isAsking = !isResult(items.at(-1));
+    const found = from === undefined ? undefined : toResults(items.slice(from), resultIn);
+    const divided = found && from !== undefined ? { ...asked, from } : asked;
+    if (!checkAdded(divided, context)) return z.NEVER;
+    if (!found && !isAsking) context.addIssue({ code: 'custom', message: UNKNOWN_CALL });
+    if (!found) return isAsking ? toAsked(asked, 0, context, NO_MESSAGE) : z.NEVER;
+    const isAsked = isOfUser(items.at(-1));
+    const otherwise = isAsked ? toAsked(asked, 0, context, NO_MESSAGE) : undefined;
+    return { ...found, said: saidIn(items.slice(from)), otherwise };
   });
+
+/** Undefined for what is no result. */
+function resultIn(item: unknown): GivenResult | undefined {
+  const message = Message.safeParse(item).data;
+  if (message?.role !== 'tool') return undefined;
+  return { id: message.tool_call_id, output: message.content };
+}
 
 /** None where results come in place of a question. */
 export function messagesIn(asks: AskedMessages | CallResults): ChatMessage[] {
-  return 'messages' in asks ? [...asks.messages] : [];
+  return [...(('messages' in asks ? asks : asks.otherwise)?.messages ?? [])];
 }
 
 /** Settings that go to the model server. */

@@ -8,6 +8,7 @@ import type {
   Delivery,
   MessageContent,
 } from '../../shared/api/requests.ts';
+import type { ResultImage } from '../../shared/wire/documents.ts';
 import type { TapeEvent } from '../../shared/wire/events.ts';
 import type { Plan, PlanEdit, PlanName } from '../../shared/wire/plans.ts';
 import type { SubagentAsk, SubagentState } from '../../shared/wire/subagents.ts';
@@ -107,12 +108,8 @@ export interface ConversationPort extends Rpc.DurableObjectBranded {
     answer: ClarificationAnswer,
   ): Promise<Outcome<void>>;
 
-  /** From an app: its tools' results, by document. Returns the last sequence. Fails as `CallDesk.settleClientCalls`. */
-  giveResults(
-    caller: Caller,
-    ordinal: number,
-    results: Readonly<Record<string, string>>,
-  ): Promise<Outcome<number>>;
+  /** From an app: what its tools returned. Returns the last sequence. Fails as `CallDesk.settleClientCalls`. */
+  giveResults(caller: Caller, ordinal: number, given: GivenResults): Promise<Outcome<number>>;
 
   /** Changes the conversation's plan. Fails with NOT_FOUND, SUPERSEDED and PLAN_CHANGED. */
   changePlan(caller: Caller, documentId: string, edit: PlanEdit): Promise<Outcome<Plan>>;
@@ -261,6 +258,20 @@ export interface TablePage {
 export interface PageStart {
   readonly table: number;
   readonly offset: number;
+}
+
+/** What an app gives a run that waits for it. */
+export interface GivenResults {
+  /** By the documents of the calls. */
+  readonly results: Readonly<Record<string, AppResult>>;
+  /** What the model gets behind them. With any, the run goes on without the results that are missing. */
+  readonly said: readonly MessageContent[];
+}
+
+/** A result as an app gives it: its text, and images for a model that takes them. */
+export interface AppResult {
+  readonly text: string;
+  readonly images?: readonly ResultImage[] | undefined;
 }
 
 export type TableName =

@@ -7,6 +7,7 @@ import type { Toolbox } from '../../../shared/tools/toolbox.ts';
 import { SECOND } from '../../../shared/units.ts';
 import type { Answer, Question } from '../../../shared/wire/documents.ts';
 import { failure, type ToolResult } from '../../../shared/wire/tunnel.ts';
+import type { GivenResults } from '../../ports/conversation.ts';
 import { subagentOf } from '../log/errand.ts';
 import { findMode, modeOf, nameOfMode, namesOfModes } from '../log/modes.ts';
 import { toolboxOf } from '../log/offered-tools.ts';
@@ -181,30 +182,39 @@ export class CallDesk {
   }
 
   /**
-   * Settles the calls that wait for the app, all at once, with its results by document. The same results again change
-   * nothing. Returns the sequence of the last document before the answer goes on.
-   * @throws {DrawbridgeError} ALREADY_ANSWERED where these calls do not wait; INVALID_REQUEST where a result is missing.
+   * Settles the calls that wait for the app, all at once, with its results. The same results again change nothing, and
+   * are not new. Returns the sequence of the last document before the answer goes on.
+   * @throws {DrawbridgeError} ALREADY_ANSWERED where these calls do not wait; INVALID_REQUEST where a result is missing
+   * and nothing is said behind the others.
    */
-  settleClientCalls(ordinal: number, results: Readonly<Record<string, string>>): number {
+  settleClientCalls(
+    ordinal: number,
+    { results, said }: GivenResults,
+  ): { readonly sequence: number; readonly isNew: boolean } {
     const { log } = this.#deps;
     const isForClient = ({ name }: Call) => log.toolbox.executorOf(name) === 'client';
     const turn = log.turns.findLast(({ calls }) => calls.some(isForClient));
     if (!turn || log.current?.ordinal !== ordinal) throw notWaiting();
     const left = new Map(Object.entries(results));
     const given = turn.calls.flatMap((call, index) => {
-      const data = isForClient(call) && left.get(call.documentId);
-      if (typeof data !== 'string') return [];
+      const returned = isForClient(call) && left.get(call.documentId);
+      if (!returned) return [];
       left.delete(call.documentId);
-      const result = boundResult({ status: 'success', data });
+      const { text: data, images } = returned;
+      const result = boundResult({
+        status: 'success',
+        data,
+        ...(images && { metadata: { images } }),
+      });
       const known = log.resultOf(turn.number, index);
       if (known && known.data !== result.data) throw notWaiting();
       return { ...call, result };
     });
     if (left.size > 0) throw notWaiting();
-    const missing = log.pending.find(
-      ({ call }) => isForClient(call) && results[call.documentId] === undefined,
-    );
-    if (missing) {
+    const waiting = log.pending.filter(({ call }) => isForClient(call));
+    const lacking = waiting.filter(({ call }) => results[call.documentId] === undefined);
+    const [missing] = lacking;
+    if (missing && said.length === 0) {
       const what = `${missing.call.name}, ${missing.call.documentId}`;
       throw new DrawbridgeError(
         'INVALID_REQUEST',
@@ -212,7 +222,8 @@ export class CallDesk {
       );
     }
     for (const { callId, result } of given) this.settle(callId, result);
-    return turn.lastSequence;
+    for (const { call } of lacking) this.settle(call.callId, PASSED_OVER);
+    return { sequence: turn.lastSequence, isNew: waiting.length > 0 };
   }
 
   /** Shows live output of a running call. */

@@ -121,6 +121,20 @@ export class Inbox {
     return message.responseId;
   }
 
+  /** Adds what an app has said behind the results of its tools to the current run, whose next request it joins. */
+  sayBehind(said: readonly MessageContent[]): void {
+    const { log, recorder, conversationId, now } = this.#deps;
+    const run = log.current;
+    if (run?.status !== 'running') return;
+    const responseId = responseIdOf(conversationId, run.ordinal);
+    for (const content of said) {
+      const created = new Date(now()).toISOString();
+      const message = { responseId, created, ...shown(content), steers: true } as const;
+      recorder.record([{ type: 'message', message }]);
+      log.addSteer(run, { content });
+    }
+  }
+
   /** Adds a message to the current run's next request. A run that would have finished goes on for it. */
   #steer(run: Run, posted: Posted): string {
     const { log, recorder, conversationId, advance } = this.#deps;

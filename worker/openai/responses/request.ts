@@ -2,9 +2,25 @@
 import * as z from 'zod';
 import { ChatFields, type ChatRequest, ImagePart } from '../../../shared/api/requests.ts';
 import { REQUEST_LIMITS } from '../../../shared/limits.ts';
-import { addedFrom, checkAdded, Earlier, isResult, toAsked } from '../added.ts';
+import {
+  type AskedMessages,
+  addedFrom,
+  checkAdded,
+  Earlier,
+  isOfUser,
+  isResult,
+  resultsFrom,
+  saidIn,
+  toAsked,
+} from '../added.ts';
 import { ResponsesTools } from '../brought-tools.ts';
-import { Output, toResults, UNKNOWN_CALL } from '../client-tools.ts';
+import {
+  type CallResults,
+  type GivenResult,
+  Output,
+  toResults,
+  UNKNOWN_CALL,
+} from '../client-tools.ts';
 import { fieldsOf, textFileIn } from '../history.ts';
 import {
   messagesIn,
@@ -125,22 +141,36 @@ export const ResponsesFields = z.looseObject({
 export const ResponsesRequest = ResponsesFields.transform((request, context) => {
   const { input: items, previous_response_id: previous } = request;
   const known = items.findLastIndex((item) => referenceIn(item) !== undefined) + 1;
-  const isNew = previous != null && !isResult(items.at(-1));
-  const from = isNew ? known : addedFrom(items);
-  const divided = { path: ['input'], items, from, schema: AnyItem };
-  const added = checkAdded(divided, context);
-  if (!added) return z.NEVER;
-  if (!isResult(items.at(-1))) {
-    return { ...request, asks: toAsked(divided, known, context, NO_MESSAGE) };
+  const isAsking = !isResult(items.at(-1));
+  const from = resultsFrom(items);
+  const isNew = previous != null && isAsking;
+  const asked = {
+    path: ['input'],
+    items,
+    from: isNew ? known : addedFrom(items),
+    schema: AnyItem,
+  };
+  const found = from === undefined ? undefined : toResults(items.slice(from), resultIn);
+  if (!checkAdded(found && from !== undefined ? { ...asked, from } : asked, context))
+    return z.NEVER;
+  if (!found && !isAsking) {
+    context.addIssue({ code: 'custom', path: ['input'], message: UNKNOWN_CALL });
+    return z.NEVER;
   }
-  const results = added.flatMap((item) =>
-    'output' in item ? [{ id: item.call_id, output: item.output }] : [],
-  );
-  const asks = toResults(results);
-  if (!asks) context.addIssue({ code: 'custom', path: ['input'], message: UNKNOWN_CALL });
+  const isAsked = isAsking && !(found && !isOfUser(items.at(-1)));
+  const otherwise = isAsked ? toAsked(asked, known, context, NO_MESSAGE) : undefined;
+  const asks: AskedMessages | CallResults | undefined = found
+    ? { ...found, said: saidIn(items.slice(from)), otherwise }
+    : otherwise;
   return { ...request, asks: asks ?? z.NEVER };
 });
 export type ResponsesRequest = z.infer<typeof ResponsesRequest>;
+
+/** Undefined for what is no result. */
+function resultIn(item: unknown): GivenResult | undefined {
+  const result = AnyItem.safeParse(item).data;
+  return result && 'output' in result ? { id: result.call_id, output: result.output } : undefined;
+}
 
 /**
  * The id of our response after which the conversation goes on; null for a new conversation. Clients that send the whole

@@ -10,7 +10,7 @@ import { forkKeeping } from '../../desk/fork.ts';
 import { conversationOf } from '../../objects.ts';
 import { reach } from '../../reach.ts';
 import { resolveModel } from '../../upstream/models.ts';
-import { answer, toSending } from '../answering.ts';
+import { answer, askedBy, toSending } from '../answering.ts';
 import { ignoredIn } from '../request.ts';
 import { nameIn } from './ids.ts';
 import { previousOf, ResponsesFields, type ResponsesRequest, toChatRequest } from './request.ts';
@@ -28,7 +28,7 @@ export async function respond(
   const conversationId = previous === null ? undefined : await conversationAfter(c, previous);
   const isKept = request.store !== false || conversationId !== undefined;
   return await answer(c, {
-    asks: 'results' in asks ? asks : toSending(request, toChatRequest(request, conversationId)),
+    ...askedBy(asks, () => toSending(request, toChatRequest(request, conversationId))),
     isKept,
     isStreamed: request.stream === true,
     ignored: [...ignoredIn(asked, ResponsesFields), ...(request.tools?.missing ?? [])],
