@@ -281,6 +281,12 @@ export type Sampling = Pick<
   'temperature' | 'maxTokens' | 'user' | 'topP' | 'stop' | 'seed' | 'parallelToolCalls'
 >;
 
+/** The form of a final answer that must be JSON. Without a schema any object fits. */
+export interface OutputForm {
+  /** JSON Schema. Its regular expressions are passed over. */
+  readonly schema?: Readonly<Record<string, unknown>>;
+}
+
 const PLANNING = [createPlan.name, askQuestion.name];
 const EXECUTING = [todoWrite.name];
 

@@ -309,6 +309,8 @@ export const ResponseMetadata = z.object({
   unavailableTools: z.array(UnavailableTool).optional(),
   /** In the order of the messages; absent if they mention nothing. */
   attachments: z.array(AttachedMention).optional(),
+  /** The answer as JSON, where the request asks for that. Present at its end. */
+  output: z.string().optional(),
   /** Settings of requests that were left out or changed, because the model server refuses them. Present at its end. */
   adjusted: z.array(z.string()).optional(),
   /** Present only while the response waits for the model server. */

@@ -1,7 +1,7 @@
 /** Brings a message into its conversation: chooses model and bridge, and makes sure that it is stored only once. */
 
 import type { KeyTerms } from '../../shared/api/keys.ts';
-import { type ChatRequest, imagesOf } from '../../shared/api/requests.ts';
+import { type ChatRequest, imagesOf, type OutputForm } from '../../shared/api/requests.ts';
 import { DrawbridgeError } from '../../shared/errors.ts';
 import { newConversationId, parseResponseId, responseIdOf } from '../../shared/ids.ts';
 import { sha256 } from '../../shared/text/sha256.ts';
@@ -67,6 +67,8 @@ export interface Sending {
   readonly unasking?: boolean;
   /** Tools of the app, beside the agent's own. */
   readonly clientTools?: readonly ClientTool[] | undefined;
+  /** The form of the final answer; absent for text. */
+  readonly output?: OutputForm | undefined;
 }
 
 type Terms = Pick<KeyTerms, 'models' | 'budget' | 'bridges'>;
@@ -122,6 +124,7 @@ export async function submitMessage(env: Env, sending: Sending): Promise<Submitt
         idempotency,
         trace: sending.trace,
         clientTools: sending.clientTools,
+        output: sending.output,
         unasking: sending.unasking || request.questions?.allowed === false,
       },
       device: request.device,

@@ -1,8 +1,9 @@
 /** Turns a request in one of OpenAI's shapes into a run, and the run into an answer of that shape. */
 import { waitUntil } from 'cloudflare:workers';
 import type { Context } from 'hono';
-import type { ChatRequest } from '../../shared/api/requests.ts';
+import type { ChatRequest, OutputForm } from '../../shared/api/requests.ts';
 import { parseResponseId } from '../../shared/ids.ts';
+import { renderWords, type Words } from '../../shared/shown/markdown.ts';
 import type { ChatResponse } from '../../shared/wire/documents.ts';
 import { type AppContext, personOf, senderOf } from '../account/caller.ts';
 import { type Sending, submitMessage } from '../desk/submit.ts';
@@ -39,7 +40,7 @@ export interface OpenAiQuestion {
 }
 
 /** A message, with the app's tools. */
-export type AskedRun = Pick<Sending, 'request' | 'clientTools'>;
+export type AskedRun = Pick<Sending, 'request' | 'clientTools' | 'output'>;
 
 /** A run, and the part of it that is one answer: behind `after`, as in {@link FollowedAnswer}. */
 export interface AnswerPlace extends Begun {
@@ -58,8 +59,10 @@ export interface AnswerShape {
 }
 
 /** What an answer in one piece has. */
-export interface AnswerParts extends Pick<ChatResponse, 'documents' | 'model'> {
+export interface AnswerParts extends Pick<ChatResponse, 'model'> {
   readonly usage: AnswerUsage | null;
+  /** The text and the reasoning, or the JSON that was asked for. */
+  readonly words: Words;
   /** The calls of the app's tools that it ends with. */
   readonly calls: readonly ClientCall[];
 }
@@ -68,9 +71,10 @@ export interface AnswerParts extends Pick<ChatResponse, 'documents' | 'model'> {
 export function toSending(
   { tools, tool_choice: choice }: Pick<CompletionRequest, 'tools' | 'tool_choice'>,
   request: ChatRequest,
-): Pick<Sending, 'request' | 'clientTools'> {
+  output: OutputForm | undefined,
+): AskedRun {
   const functions = choice === 'none' ? [] : (tools?.functions ?? []);
-  return { request, clientTools: functions.length > 0 ? functions : undefined };
+  return { request, output, clientTools: functions.length > 0 ? functions : undefined };
 }
 
 /** What a question asks: results, with what else is asked if nothing waits for them, or a message. */
@@ -156,7 +160,10 @@ function toWhole(response: ChatResponse, answering: Answering): WholeAnswer {
   const waiting = ending.reason === 'tool_calls' ? documents.filter(isForClient) : [];
   const calls = toClientCalls(place.responseId, waiting);
   const usage = usageOfAnswer(response, place.after);
-  const parts = { ...response, documents: [...documents], calls, usage };
+  const { output } = response.metadata;
+  const said = renderWords(documents);
+  const words = output === undefined ? said : { ...said, content: output };
+  const parts = { ...response, calls, usage, words };
   return { status: 200, body: shape.whole(parts, ending.reason), headers };
 }
 

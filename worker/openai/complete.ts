@@ -1,6 +1,5 @@
 /** Answers Chat Completions. */
 import type { Context } from 'hono';
-import { renderWords } from '../../shared/shown/markdown.ts';
 import { SECOND } from '../../shared/units.ts';
 import type { AppContext } from '../account/caller.ts';
 import { resolveModel } from '../upstream/models.ts';
@@ -16,17 +15,19 @@ export async function complete(
 ): Promise<Response> {
   const requested = resolveModel(request.model, c.env);
   const { messages: asks } = request;
+  const output = request.response_format ?? undefined;
   return await answer(c, {
-    ...askedBy(asks, () => toSending(request, toChatRequest(request))),
+    ...askedBy(asks, () => toSending(request, toChatRequest(request), output)),
     isKept: request.store === true,
     isStreamed: request.stream === true,
     ignored: [...ignoredIn(request, CompletionRequest), ...(request.tools?.missing ?? [])],
     shape: (place) => {
       const head = newHead(place, requested);
       return {
-        whole: ({ documents, calls, model, usage }, reason) =>
-          newCompletion({ ...head, model }, { ...renderWords(documents), calls }, reason, usage),
-        wire: () => new CompletionWire(head, request.stream_options?.include_usage === true),
+        whole: ({ words, calls, model, usage }, reason) =>
+          newCompletion({ ...head, model }, { ...words, calls }, reason, usage),
+        wire: () =>
+          new CompletionWire(head, request.stream_options?.include_usage === true, output),
       };
     },
   });

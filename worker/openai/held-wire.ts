@@ -1,5 +1,6 @@
 /** A stream in one of OpenAI's shapes, held back until the model answers, so that an early failure has its own status. */
 
+import type { OutputForm } from '../../shared/api/requests.ts';
 import type { Words } from '../../shared/shown/markdown.ts';
 import { SseWriter } from '../follow/sse-writer.ts';
 import type { FollowedAnswer } from '../words/answer-reader.ts';
@@ -14,9 +15,12 @@ export abstract class HeldWire implements Wire {
   readonly #opening = Promise.withResolvers<Failure | null>();
   #isOpen = false;
 
-  /** `model` is the requested one. */
-  constructor(model: string) {
+  readonly #form: OutputForm | undefined;
+
+  /** `model` is the requested one. With a `form`, the answer is known only when it was checked. */
+  constructor(model: string, form: OutputForm | undefined) {
     this.model = model;
+    this.#form = form;
   }
 
   /** Resolves with null when there is something to read, or with the failure if there never will be. */
@@ -27,7 +31,7 @@ export abstract class HeldWire implements Wire {
   write(words: Words, { hasBegun, response }: FollowedAnswer): void {
     this.model = response?.model ?? this.model;
     if (hasBegun) this.#open();
-    this.add(words);
+    this.add(this.#form ? { ...words, content: '' } : words);
   }
 
   beat(): void {
@@ -38,6 +42,8 @@ export abstract class HeldWire implements Wire {
   end(ending: Ending, answer: FollowedAnswer): void {
     if (ending.type === 'failed' && !this.#isOpen) return this.#opening.resolve(ending.failure);
     this.#open();
+    const { output } = answer.response?.metadata ?? {};
+    if (output !== undefined) this.add({ content: output, reasoning: '' });
     this.finish(ending, answer);
   }
 

@@ -27,6 +27,7 @@ import {
   UNKNOWN_CALL,
 } from './client-tools.ts';
 import { textFileIn } from './history.ts';
+import { ResponseFormat, wishFor } from './output-format.ts';
 
 export const OWN_CHOICE =
   'The agent chooses its own tools, as often as it needs them: leave this out';
@@ -152,9 +153,7 @@ export const CompletionRequest = z.looseObject({
   allowed_tools: z.null(OTHER_PATH).optional(),
   max_tool_calls: z.null(OWN_CHOICE).optional(),
   n: z.literal(1, 'There is one answer: leave n out').nullish(),
-  response_format: z
-    .object({ type: z.literal('text', 'The agent answers in Markdown: only text is possible') })
-    .nullish(),
+  response_format: ResponseFormat.nullish(),
   modalities: z.array(z.literal('text', 'The agent answers in text only')).nullish(),
   audio: z.null('The agent answers in text only').optional(),
   /** The same as in our own requests, like the next three. */
@@ -190,7 +189,7 @@ export function toChatRequest(request: CompletionRequest): ChatRequest {
     ...samplingOf({ top_p, stop, seed, parallel_tool_calls }),
     model,
     mode,
-    messages: messagesIn(asks),
+    messages: [...wishFor(request.response_format ?? undefined), ...messagesIn(asks)],
     bridgeId,
     context,
     budget,

@@ -1,4 +1,6 @@
 /** Streams a completion. */
+
+import type { OutputForm } from '../../shared/api/requests.ts';
 import type { Words } from '../../shared/shown/markdown.ts';
 import type { FollowedAnswer } from '../words/answer-reader.ts';
 import type { Ending } from '../words/ending.ts';
@@ -13,8 +15,8 @@ export class CompletionWire extends HeldWire {
   readonly #known: CompletionHead;
   readonly #withUsage: boolean;
 
-  constructor(head: CompletionHead, withUsage: boolean) {
-    super(head.model);
+  constructor(head: CompletionHead, withUsage: boolean, form: OutputForm | undefined) {
+    super(head.model, form);
     this.#known = head;
     this.#withUsage = withUsage;
   }

@@ -61,6 +61,7 @@ function failureOfRun(errorCode: string, message: string): Failure {
     case 'UPSTREAM_ERROR':
     case 'UPSTREAM_INTERRUPTED':
     case 'EMPTY_ANSWER':
+    case 'OUTPUT_INVALID':
       return { ...failure, status: 502 };
     default:
       return { ...failure, status: 500 };

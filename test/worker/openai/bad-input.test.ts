@@ -14,7 +14,7 @@ describe('a request that cannot be answered as it wants is a 400 that names the 
     ['a tool without a type', { tools: [{ name: 'f' }] }, 'tools[0].type', /./],
     ['functions', { functions: [{ name: 'f' }] }, 'functions', /as tools/],
     ['several answers', { n: 2 }, 'n', /one answer/],
-    ['JSON', { response_format: { type: 'json_object' } }, 'response_format.type', /only text/],
+    ['a grammar', { response_format: { type: 'grammar' } }, 'response_format.type', /./],
     ['sound', { modalities: ['text', 'audio'] }, 'modalities[1]', /text only/],
     ['a voice', { audio: { voice: 'alloy', format: 'wav' } }, 'audio', /text only/],
     ['a choice of its tools', { tool_choice: 'required' }, 'tool_choice', /chooses its own tools/],

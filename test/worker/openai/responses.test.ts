@@ -189,7 +189,7 @@ describe('a request that cannot be answered as it wants is a 400 that names the 
     [{ background: true }, 'background', /agents/],
     [{ conversation: 'conv_1' }, 'conversation', /previous_response_id/],
     [{ prompt: { id: 'p' } }, 'prompt', /./],
-    [{ text: { format: { type: 'json_schema' } } }, 'text.format.type', /only text/],
+    [{ text: { format: { type: 'json_schema' } } }, 'text.format.schema', /./],
     [{ input: [] }, 'input', /./],
     [{ input: ' ' }, 'input', /not empty/],
     [{ input: [{ role: 'assistant', content: 'x' }] }, 'input', /role user/],

@@ -40,6 +40,7 @@ export class RunEnding {
     const adjusted = [...new Set(spending.turns.flatMap((one) => one.adjusted ?? []))];
     const sent = {
       ...(adjusted.length > 0 && { adjusted }),
+      ...(turn?.output !== undefined && { output: turn.output }),
       ...(unavailableTools && { unavailableTools }),
       ...(attachments && { attachments }),
     };

@@ -8,7 +8,7 @@ import { listSequence } from '../calls/plans.ts';
 import { takenBack } from '../calls/tool-events.ts';
 import type { Deadline } from '../deadlines.ts';
 import type { PendingCall, Phase } from '../log/run-log.ts';
-import type { Machine, Run } from '../store/rows.ts';
+import type { Machine, NewTurn, Run } from '../store/rows.ts';
 import { type ErrorReport, errorDocument } from '../tape/error-document.ts';
 import { type EndStatus, startEvent } from '../tape/run-events.ts';
 import { overBudget, reportNearBudget, withBudgetEnd } from './budget.ts';
@@ -31,6 +31,7 @@ import {
   TurnAsking,
   tryAgain,
 } from './model-turn.ts';
+import { checkOutput, OUTPUT_INVALID, repairNote, wasRepaired } from './output.ts';
 import { inWantedMode } from './own-mode.ts';
 import { isEarly, type RunDeadline, stepDeadlines, timed } from './run-deadlines.ts';
 import type { RunDeps } from './run-deps.ts';
@@ -334,13 +335,29 @@ export class Runner {
     this.#handOver.clear();
     const isOver = !failure && calls.length === 0 && !log.hasWaitingSteer;
     const search = isOver ? searchAtEnd(run, this.#deps) : undefined;
-    if (isOver && !search && !worksInOwnTree(run))
-      return this.#ending.end(run, 'completed', [], turn);
+    if (isOver && !search && !worksInOwnTree(run)) return this.#finish(run, turn);
     if (text !== '' || calls.length > 0 || usage) log.addTurn(run, turn);
     if (failure) return this.#ending.fail(failure);
     recorder.commit();
     if (search) this.#takeOwnTurn(run, search);
     else for (const call of calls) this.#calls.begin(call, run);
+  }
+
+  /** Ends the run with its last turn. Where JSON is wanted, the model may repair its answer once. */
+  #finish(run: Run, turn: NewTurn): void {
+    const { log, recorder, advance } = this.#deps;
+    const { output: form } = run.request;
+    const checked = form && checkOutput(turn.text, form);
+    if (!checked || 'json' in checked) {
+      const output = checked && { output: checked.json };
+      return this.#ending.end(run, 'completed', [], { ...turn, ...output });
+    }
+    const isLast = wasRepaired(log.steers);
+    log.addTurn(run, turn);
+    if (isLast) return this.#ending.fail({ ...OUTPUT_INVALID, details: checked.problem });
+    recorder.commit();
+    log.addNote(run, repairNote(checked.problem));
+    advance();
   }
 
   async #awaitTools({ run, turn, pending }: Phase & { type: 'awaiting_tools' }): Promise<void> {

@@ -4,6 +4,7 @@ import type { AgentStatus } from '../../../shared/api/conversations.ts';
 import type {
   ChatMessage,
   MessageContent,
+  OutputForm,
   QuestionPolicy,
   RequestContext,
   Sampling,
@@ -147,6 +148,8 @@ export interface RequestFields extends RunMode {
   readonly tools?: ToolSelection | undefined;
   /** Tools of the app that asks, beside the agent's own. */
   readonly clientTools?: readonly ClientTool[] | undefined;
+  /** Set where the final answer must be JSON. */
+  readonly output?: OutputForm | undefined;
   readonly context?: RequestContext | undefined;
   /** Whether the model's reasoning is shown. */
   readonly withReasoning?: boolean | undefined;
@@ -255,6 +258,8 @@ export interface Turn {
   /** The model that was asked; undefined for a turn of Drawbridge's own, and in rows of earlier versions. */
   readonly model?: string | undefined;
   readonly usage: Usage | null;
+  /** The JSON that it holds, where its run wants JSON and this is its end. */
+  readonly output?: string | undefined;
   /** The settings that its request had differently, because the model server refuses them. */
   readonly adjusted?: readonly string[] | undefined;
   /** Set in a run with a budget where the model server reported no usage. */

@@ -130,6 +130,7 @@ const REQUEST = provesStored<RunRequest>(
     clientTools: z
       .array(z.object({ name: z.string(), parameters: z.record(z.string(), z.unknown()) }))
       .optional(),
+    output: z.object({ schema: z.record(z.string(), z.unknown()).optional() }).optional(),
     context: z
       .object({
         workspacePath: z.string().optional(),
@@ -189,6 +190,7 @@ export const TURN: z.ZodType<NewTurn> = z.object({
   calls: z.array(Call),
   model: z.string().optional(),
   usage: Usage.nullable(),
+  output: z.string().optional(),
   adjusted: z.array(z.string()).optional(),
   estimate: Usage.optional(),
   lastSequence: z.int(),

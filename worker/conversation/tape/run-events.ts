@@ -101,7 +101,7 @@ export interface RunWork extends Spending {
   /** Rows that were written for the run; undefined for a run that never started. */
   readonly rows: number | undefined;
   /** What its `response_start` sent. */
-  readonly sent: Pick<ResponseMetadata, 'unavailableTools' | 'attachments' | 'adjusted'>;
+  readonly sent: Pick<ResponseMetadata, 'unavailableTools' | 'attachments' | 'adjusted' | 'output'>;
   readonly budget?: BudgetState | undefined;
 }
 

@@ -1,5 +1,6 @@
 /** The request of `/v1/responses`, and its conversion to a request of our own. */
 import * as z from 'zod';
+import type { OutputForm } from '../../../shared/api/requests.ts';
 import { ChatFields, type ChatRequest, ImagePart } from '../../../shared/api/requests.ts';
 import { REQUEST_LIMITS } from '../../../shared/limits.ts';
 import {
@@ -22,6 +23,7 @@ import {
   UNKNOWN_CALL,
 } from '../client-tools.ts';
 import { fieldsOf, textFileIn } from '../history.ts';
+import { TextFormat, wishFor } from '../output-format.ts';
 import {
   messagesIn,
   ONLY_TEXT,
@@ -95,10 +97,6 @@ const Input = z.union([
     .max(REQUEST_LIMITS.maxHistoryMessages),
 ]);
 
-const Format = z.object({
-  type: z.literal('text', 'The agent answers in Markdown: only text is possible'),
-});
-
 const NO_MESSAGE =
   'The last item must be a message of the role user, which is not empty, or the output of a call';
 
@@ -129,7 +127,7 @@ export const ResponsesFields = z.looseObject({
     .nullish(),
   conversation: z.null('Name the response before with previous_response_id instead').optional(),
   prompt: z.null(OTHER_PATH).optional(),
-  text: z.looseObject({ format: Format.nullish() }).nullish(),
+  text: z.looseObject({ format: TextFormat.nullish() }).nullish(),
   /** The same as in our own requests, like the next three. */
   budget: ChatFields.shape.budget,
   mode: ChatFields.shape.mode,
@@ -190,6 +188,11 @@ function referenceIn(item: unknown): string | undefined {
   return type === 'item_reference' && typeof id === 'string' ? responseIdIn(id) : undefined;
 }
 
+/** The form of the answer that the request wants; undefined for text. */
+export function formIn({ text }: Pick<ResponsesRequest, 'text'>): OutputForm | undefined {
+  return text?.format ?? undefined;
+}
+
 /** `conversationId` is the one that goes on. */
 export function toChatRequest(request: ResponsesRequest, conversationId?: string): ChatRequest {
   const { model, mode, bridgeId, context, budget, instructions, asks } = request;
@@ -207,7 +210,7 @@ export function toChatRequest(request: ResponsesRequest, conversationId?: string
     context,
     budget,
     conversationId,
-    messages: [...system, ...messagesIn(asks)],
+    messages: [...system, ...wishFor(formIn(request)), ...messagesIn(asks)],
     include: ['reasoning'],
     delivery: 'queue',
     stream: false,

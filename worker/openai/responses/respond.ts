@@ -2,7 +2,6 @@
 import type { Context } from 'hono';
 import { DrawbridgeError } from '../../../shared/errors.ts';
 import { parseResponseId, ResponseId } from '../../../shared/ids.ts';
-import { renderWords } from '../../../shared/shown/markdown.ts';
 import { SECOND } from '../../../shared/units.ts';
 import { type AppContext, personOf } from '../../account/caller.ts';
 import { turnOf } from '../../account/heavy-work.ts';
@@ -13,7 +12,13 @@ import { resolveModel } from '../../upstream/models.ts';
 import { answer, askedBy, toSending } from '../answering.ts';
 import { ignoredIn } from '../request.ts';
 import { nameIn } from './ids.ts';
-import { previousOf, ResponsesFields, type ResponsesRequest, toChatRequest } from './request.ts';
+import {
+  formIn,
+  previousOf,
+  ResponsesFields,
+  type ResponsesRequest,
+  toChatRequest,
+} from './request.ts';
 import { newResponse, outputOf, type UsedSettings } from './response.ts';
 import { ResponseWire } from './wire.ts';
 
@@ -24,11 +29,12 @@ export async function respond(
 ): Promise<Response> {
   const { asks, ...asked } = request;
   const requested = resolveModel(request.model, c.env);
+  const form = formIn(request);
   const previous = 'results' in asks ? null : previousOf(request);
   const conversationId = previous === null ? undefined : await conversationAfter(c, previous);
   const isKept = request.store !== false || conversationId !== undefined;
   return await answer(c, {
-    ...askedBy(asks, () => toSending(request, toChatRequest(request, conversationId))),
+    ...askedBy(asks, () => toSending(request, toChatRequest(request, conversationId), form)),
     isKept,
     isStreamed: request.stream === true,
     ignored: [...ignoredIn(asked, ResponsesFields), ...(request.tools?.missing ?? [])],
@@ -42,13 +48,13 @@ export async function respond(
         used: usedIn(request),
       };
       return {
-        whole: ({ documents, calls, model, usage }, reason) => {
-          const output = outputOf(head.name, renderWords(documents), calls);
+        whole: ({ words, calls, model, usage }, reason) => {
+          const output = outputOf(head.name, words, calls);
           const isWhole = reason === 'stop' || reason === 'tool_calls';
           const status = isWhole ? 'completed' : 'incomplete';
           return newResponse(head, { model, status, output, usage, reason });
         },
-        wire: () => new ResponseWire(head, requested),
+        wire: () => new ResponseWire(head, requested, form),
       };
     },
   });

@@ -1,5 +1,6 @@
 /** Streams a response. */
 import type { ResponseOutputItem, ResponseStreamEvent } from 'openai/resources/responses/responses';
+import type { OutputForm } from '../../../shared/api/requests.ts';
 import type { Words } from '../../../shared/shown/markdown.ts';
 import type { FollowedAnswer } from '../../words/answer-reader.ts';
 import type { Ending } from '../../words/ending.ts';
@@ -34,8 +35,8 @@ export class ResponseWire extends HeldWire {
   #written = 0;
 
   /** `model` is the requested one. */
-  constructor(head: ResponseHead, model: string) {
-    super(model);
+  constructor(head: ResponseHead, model: string, form: OutputForm | undefined) {
+    super(model, form);
     this.#head = head;
   }
 
