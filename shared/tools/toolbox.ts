@@ -173,6 +173,9 @@ export interface ClientTool {
   readonly form?: ClientToolForm;
 }
 
+/** What a run must begin with: a call of any tool, or of the app's function with this name. */
+export type ToolDemand = 'required' | { readonly name: string };
+
 /** `custom`: a call has text in place of JSON. `namespace` and `name`: how the app calls it. */
 export interface ClientToolForm {
   readonly kind: 'function' | 'custom';

@@ -5,7 +5,7 @@ import { type ChatRequest, imagesOf, type OutputForm } from '../../shared/api/re
 import { DrawbridgeError } from '../../shared/errors.ts';
 import { newConversationId, parseResponseId, responseIdOf } from '../../shared/ids.ts';
 import { sha256 } from '../../shared/text/sha256.ts';
-import type { ClientTool } from '../../shared/tools/toolbox.ts';
+import type { ClientTool, ToolDemand } from '../../shared/tools/toolbox.ts';
 import { conversationIdOf } from '../../shared/wire/derived-id.ts';
 import { Mode } from '../../shared/wire/modes.ts';
 import { forkConversation, noteMaking } from '../conversation/fork/fork.ts';
@@ -67,6 +67,7 @@ export interface Sending {
   readonly unasking?: boolean;
   /** Tools of the app, beside the agent's own. */
   readonly clientTools?: readonly ClientTool[] | undefined;
+  readonly demand?: ToolDemand | undefined;
   /** The form of the final answer; absent for text. */
   readonly output?: OutputForm | undefined;
 }
@@ -124,6 +125,7 @@ export async function submitMessage(env: Env, sending: Sending): Promise<Submitt
         idempotency,
         trace: sending.trace,
         clientTools: sending.clientTools,
+        demand: sending.demand,
         output: sending.output,
         unasking: sending.unasking || request.questions?.allowed === false,
       },

@@ -2,6 +2,7 @@
 import { waitUntil } from 'cloudflare:workers';
 import type { Context } from 'hono';
 import type { ChatRequest, OutputForm } from '../../shared/api/requests.ts';
+import { DrawbridgeError } from '../../shared/errors.ts';
 import { parseResponseId } from '../../shared/ids.ts';
 import { renderWords, type Words } from '../../shared/shown/markdown.ts';
 import type { ChatResponse } from '../../shared/wire/documents.ts';
@@ -40,7 +41,7 @@ export interface OpenAiQuestion {
 }
 
 /** A message, with the app's tools. */
-export type AskedRun = Pick<Sending, 'request' | 'clientTools' | 'output'>;
+export type AskedRun = Pick<Sending, 'request' | 'clientTools' | 'output' | 'demand'>;
 
 /** A run, and the part of it that is one answer: behind `after`, as in {@link FollowedAnswer}. */
 export interface AnswerPlace extends Begun {
@@ -74,7 +75,12 @@ export function toSending(
   output: OutputForm | undefined,
 ): AskedRun {
   const functions = choice === 'none' ? [] : (tools?.functions ?? []);
-  return { request, output, clientTools: functions.length > 0 ? functions : undefined };
+  const demand = choice === 'auto' || choice === 'none' ? undefined : (choice ?? undefined);
+  const isKnown = typeof demand !== 'object' || functions.some(({ name }) => name === demand.name);
+  if (!isKnown) {
+    throw new DrawbridgeError('INVALID_REQUEST', 'tool_choice: there is no function of this name');
+  }
+  return { request, output, demand, clientTools: functions.length > 0 ? functions : undefined };
 }
 
 /** What a question asks: results, with what else is asked if nothing waits for them, or a message. */

@@ -31,8 +31,24 @@ import { ResponseFormat, wishFor } from './output-format.ts';
 
 export const OWN_CHOICE =
   'The agent chooses its own tools, as often as it needs them: leave this out';
-/** `none` leaves the app's tools out. */
-export const ToolChoice = z.enum(['auto', 'none'], OWN_CHOICE).nullish();
+/** `none` leaves the app's tools out. The name of a function stands as each API writes it. */
+export const ToolChoice = z
+  .union(
+    [
+      z.enum(['auto', 'none', 'required']),
+      z
+        .object({ type: z.enum(['function', 'custom']), name: z.string() })
+        .transform(({ name }) => ({ name })),
+      z
+        .object({ type: z.literal('function'), function: z.object({ name: z.string() }) })
+        .transform((choice) => ({ name: choice.function.name })),
+      z
+        .object({ type: z.literal('custom'), custom: z.object({ name: z.string() }) })
+        .transform((choice) => ({ name: choice.custom.name })),
+    ],
+    OWN_CHOICE,
+  )
+  .nullish();
 export const OTHER_PATH =
   'Tools cannot be restricted here: send the message to /api/v1/chat/completions, or leave this out';
 

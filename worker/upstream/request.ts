@@ -5,6 +5,7 @@ import type {
   ChatCompletionTool,
 } from 'openai/resources/chat/completions';
 import type { Sampling } from '../../shared/api/requests.ts';
+import type { ToolDemand } from '../../shared/tools/toolbox.ts';
 import type { ServerTarget } from './models.ts';
 import type { RefusedHistory } from './refusals/ladder.ts';
 
@@ -24,6 +25,8 @@ export interface UpstreamRequest {
   readonly model: string;
   readonly messages: readonly UpstreamMessage[];
   readonly tools: readonly ChatCompletionTool[];
+  /** What the answer must begin with; absent where the model chooses. */
+  readonly demand?: ToolDemand | undefined;
   /** Set where no later request begins with the same messages: caching them would only cost. */
   readonly isOnce?: true;
   /** The client's settings. */

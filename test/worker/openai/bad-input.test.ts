@@ -17,7 +17,7 @@ describe('a request that cannot be answered as it wants is a 400 that names the 
     ['a grammar', { response_format: { type: 'grammar' } }, 'response_format.type', /./],
     ['sound', { modalities: ['text', 'audio'] }, 'modalities[1]', /text only/],
     ['a voice', { audio: { voice: 'alloy', format: 'wav' } }, 'audio', /text only/],
-    ['a choice of its tools', { tool_choice: 'required' }, 'tool_choice', /chooses its own tools/],
+    ['a choice of its tools', { tool_choice: 'each' }, 'tool_choice', /chooses its own tools/],
     ['the same by its old name', { function_call: 'none' }, 'function_call', /chooses its own/],
     ['fewer tools', { availableTools: { grep: {} } }, 'availableTools', /chat\/completions/],
     ['fewer tools as others call them', { allowed_tools: ['x'] }, 'allowed_tools', /./],

@@ -143,3 +143,19 @@ it('tools of a server that the agent has not are named, and those that it has ar
     'tools.code_interpreter, tools.mcp, tools.of_the_future',
   );
 });
+
+it('a run begins with the function that the request demands, and then chooses itself', async () => {
+  const requests = scriptCall('pay', { content: 'x' });
+  const tools = [functionTool('pay')];
+  const demand = { type: 'function', function: { name: 'pay' } };
+  const first = await completed({ messages: [USER], tools, tool_choice: demand });
+  const message = first.choices[0]?.message;
+  const result = { role: 'tool', tool_call_id: message?.tool_calls?.[0]?.id, content: 'it' };
+  await completed({ messages: [USER, message, result], tools });
+  const asked = requests.map((request) => Reflect.get(request, 'tool_choice'));
+  expect(asked).toEqual([demand, 'auto']);
+  await completed({ messages: [USER], tools, tool_choice: 'required' });
+  expect(requests.at(-1)).toMatchObject({ tool_choice: 'required' });
+  const unknown = { type: 'function', function: { name: 'other' } };
+  expect((await complete({ tools, tool_choice: unknown })).status).toBe(400);
+});

@@ -185,7 +185,8 @@ it('a whole history in items becomes the messages of the first request', async (
 describe('a request that cannot be answered as it wants is a 400 that names the field', () => {
   it.each<[Record<string, unknown>, string, RegExp]>([
     [{ tools: [{ type: 'function', name: 'a b' }] }, 'tools[0].name', /./],
-    [{ tool_choice: 'required' }, 'tool_choice', /chooses its own tools/],
+    [{ tool_choice: 'each' }, 'tool_choice', /chooses its own tools/],
+    [{ tool_choice: { type: 'function', name: 'f' } }, 'tool_choice', /no function/],
     [{ background: true }, 'background', /agents/],
     [{ conversation: 'conv_1' }, 'conversation', /previous_response_id/],
     [{ prompt: { id: 'p' } }, 'prompt', /./],

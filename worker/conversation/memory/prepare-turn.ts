@@ -123,7 +123,8 @@ export class Memory {
     const isShorter = after?.type === 'shorten' && !refused.wasShortened(turn);
     const preparedWith = (said: readonly UpstreamMessage[], isMostlyFull: boolean) => {
       const wasShortened = refused.wasShortened(turn);
-      return prepared(asked, target, frame, said, { isMostlyFull, wasShortened });
+      const isFirst = turn.turns === 0;
+      return prepared(asked, target, frame, said, { isMostlyFull, wasShortened, isFirst });
     };
     if (after && !isShorter && !refused.tryNext(turn, read())) return null;
     if (!isShorter) {
@@ -235,9 +236,10 @@ function prepared(
   target: ModelTarget,
   frame: RequestFrame,
   said: readonly UpstreamMessage[],
-  history: RefusedHistory,
+  { isFirst, ...history }: RefusedHistory & { readonly isFirst: boolean },
 ): PreparedTurn {
-  const request = { ...requestFor(run, frame, said), history };
+  const demand = isFirst ? run.request.demand : undefined;
+  const request = { ...requestFor(run, frame, said), history, demand };
   return {
     target,
     request,

@@ -10,7 +10,7 @@ import type {
   Sampling,
 } from '../../../shared/api/requests.ts';
 import type { ToolSelection } from '../../../shared/tools/selection.ts';
-import type { ClientTool } from '../../../shared/tools/toolbox.ts';
+import type { ClientTool, ToolDemand } from '../../../shared/tools/toolbox.ts';
 import { ClosedWorktree } from '../../../shared/tools/worktree.ts';
 import type { RunBudget } from '../../../shared/wire/budget.ts';
 import type { ModeDefinition } from '../../../shared/wire/definitions.ts';
@@ -148,6 +148,8 @@ export interface RequestFields extends RunMode {
   readonly tools?: ToolSelection | undefined;
   /** Tools of the app that asks, beside the agent's own. */
   readonly clientTools?: readonly ClientTool[] | undefined;
+  /** Holds for the run's first turn. */
+  readonly demand?: ToolDemand | undefined;
   /** Set where the final answer must be JSON. */
   readonly output?: OutputForm | undefined;
   readonly context?: RequestContext | undefined;

@@ -130,6 +130,7 @@ const REQUEST = provesStored<RunRequest>(
     clientTools: z
       .array(z.object({ name: z.string(), parameters: z.record(z.string(), z.unknown()) }))
       .optional(),
+    demand: z.union([z.literal('required'), z.object({ name: z.string() })]).optional(),
     output: z.object({ schema: z.record(z.string(), z.unknown()).optional() }).optional(),
     context: z
       .object({

@@ -68,9 +68,15 @@ function usedIn(request: ResponsesRequest): UsedSettings {
     top_p: top_p ?? null,
     max_output_tokens: max_output_tokens ?? null,
     parallel_tool_calls: parallel_tool_calls ?? true,
-    tool_choice: tool_choice ?? 'auto',
+    tool_choice: namedChoice(tool_choice),
     tools: (tools?.given ?? []) as UsedSettings['tools'],
   };
+}
+
+function namedChoice(choice: ResponsesRequest['tool_choice']): UsedSettings['tool_choice'] {
+  return typeof choice === 'object' && choice
+    ? { type: 'function', ...choice }
+    : (choice ?? 'auto');
 }
 
 /** The conversation after this response: its own, or a fork where that has gone on. @throws NOT_FOUND */

@@ -31,7 +31,7 @@ export function formatAnthropic(request: UpstreamRequest, target: ServerTarget):
   const { effort } = target.switches;
   const { parallelToolCalls = target.switches.parallelToolCalls, topP, stop } = sampling;
   const single = parallelToolCalls === false && { disable_parallel_tool_use: true };
-  const choice = offered.length > 0 ? { type: 'auto', ...single } : { type: 'none' };
+  const choice = offered.length > 0 ? { ...choiceOf(request.demand), ...single } : { type: 'none' };
   return {
     model: target.upstreamId,
     max_tokens: maxTokens,
@@ -44,6 +44,11 @@ export function formatAnthropic(request: UpstreamRequest, target: ServerTarget):
     ...(sampling.user !== undefined && { metadata: { user_id: sampling.user } }),
     stream: true,
   };
+}
+
+function choiceOf(demand: UpstreamRequest['demand']) {
+  if (demand === undefined) return { type: 'auto' };
+  return demand === 'required' ? { type: 'any' } : { type: 'tool', name: demand.name };
 }
 
 /** The API refuses more, which Chat Completions allows. */

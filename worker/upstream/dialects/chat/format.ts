@@ -6,7 +6,7 @@ import { inTurns, partsOf } from './shape.ts';
 
 /** The request's body. */
 export function formatChat(request: UpstreamRequest, target: ServerTarget): object {
-  const { tools, sampling = {}, isOnce } = request;
+  const { tools, sampling = {}, isOnce, demand } = request;
   const { streamOptions, maxTokensField, effort, store } = target.switches;
   const { temperature, topP, stop, seed, user } = sampling;
   const { parallelToolCalls = target.switches.parallelToolCalls } = sampling;
@@ -17,7 +17,7 @@ export function formatChat(request: UpstreamRequest, target: ServerTarget): obje
   return {
     model: target.upstreamId,
     messages: target.switches.cacheControl && !isOnce ? marked(messages) : messages,
-    ...(withTools && { tools, tool_choice: 'auto' }),
+    ...(withTools && { tools, tool_choice: choiceOf(demand) }),
     ...(withTools && parallelToolCalls !== undefined && { parallel_tool_calls: parallelToolCalls }),
     temperature,
     top_p: topP,
@@ -30,6 +30,11 @@ export function formatChat(request: UpstreamRequest, target: ServerTarget): obje
     stream: true,
     ...(streamOptions && { stream_options: { include_usage: true } }),
   };
+}
+
+function choiceOf(demand: UpstreamRequest['demand']) {
+  if (typeof demand !== 'object') return demand ?? 'auto';
+  return { type: 'function', function: { name: demand.name } };
 }
 
 /** The messages with the system prompt, which comes first, in the role that the server takes. */

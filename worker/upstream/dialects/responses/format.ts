@@ -25,7 +25,7 @@ export function formatResponses(request: UpstreamRequest, target: ServerTarget):
         parameters,
         strict: false,
       })),
-      tool_choice: 'auto',
+      tool_choice: choiceOf(request.demand),
       parallel_tool_calls: parallelToolCalls,
     }),
     temperature: sampling.temperature,
@@ -37,6 +37,10 @@ export function formatResponses(request: UpstreamRequest, target: ServerTarget):
     ...(returnReasoning && { include: ['reasoning.encrypted_content'] }),
     stream: true,
   };
+}
+
+function choiceOf(demand: UpstreamRequest['demand']) {
+  return typeof demand === 'object' ? { type: 'function', name: demand.name } : (demand ?? 'auto');
 }
 
 function itemsOf(message: UpstreamMessage, target: ServerTarget): object[] {
