@@ -2,6 +2,7 @@
 import { DurableObject } from 'cloudflare:workers';
 import type { Agent, WebhookDelivery } from '../../shared/api/agents.ts';
 import type { Cancelled } from '../../shared/api/answers.ts';
+import type { GivenResults } from '../../shared/api/app-results.ts';
 import type { ConversationInfo, ConversationPatch } from '../../shared/api/conversations.ts';
 import {
   type ApprovalRequest,
@@ -27,7 +28,6 @@ import type {
   ForkPage,
   ForkPoint,
   ForkSource,
-  GivenResults,
   Ordinals,
   PageStart,
   Submission,

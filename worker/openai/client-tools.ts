@@ -1,10 +1,10 @@
 /** Tools of the app that asks: the run waits for their results. The id of a call names its response and document. */
 import * as z from 'zod';
+import type { AppResult, GivenResults } from '../../shared/api/app-results.ts';
 import { ContentPart } from '../../shared/api/requests.ts';
 import { documentIdOf, ResponseId } from '../../shared/ids.ts';
 import { REQUEST_LIMITS, RUN_LIMITS } from '../../shared/limits.ts';
 import { AppToolForm, type Document, ResultImage } from '../../shared/wire/documents.ts';
-import type { AppResult, GivenResults } from '../ports/conversation.ts';
 import { type AskedMessages, isResult } from './added.ts';
 import { CUSTOM_INPUT } from './brought-tools.ts';
 import { fieldsOf, ownPart, wordsOf } from './history.ts';

@@ -1,6 +1,7 @@
 /** What the object of a conversation answers, and what it takes and gives. Its callers and it import this, and never each other. */
 import type { Agent, AgentRequest, WebhookDelivery } from '../../shared/api/agents.ts';
 import type { Cancelled } from '../../shared/api/answers.ts';
+import type { GivenResults } from '../../shared/api/app-results.ts';
 import type { ConversationInfo, ConversationPatch } from '../../shared/api/conversations.ts';
 import type {
   ApprovalRequest,
@@ -8,7 +9,6 @@ import type {
   Delivery,
   MessageContent,
 } from '../../shared/api/requests.ts';
-import type { ResultImage } from '../../shared/wire/documents.ts';
 import type { TapeEvent } from '../../shared/wire/events.ts';
 import type { Plan, PlanEdit, PlanName } from '../../shared/wire/plans.ts';
 import type { SubagentAsk, SubagentState } from '../../shared/wire/subagents.ts';
@@ -258,20 +258,6 @@ export interface TablePage {
 export interface PageStart {
   readonly table: number;
   readonly offset: number;
-}
-
-/** What an app gives a run that waits for it. */
-export interface GivenResults {
-  /** By the documents of the calls. */
-  readonly results: Readonly<Record<string, AppResult>>;
-  /** What the model gets behind them. With any, the run goes on without the results that are missing. */
-  readonly said: readonly MessageContent[];
-}
-
-/** A result as an app gives it: its text, and images for a model that takes them. */
-export interface AppResult {
-  readonly text: string;
-  readonly images?: readonly ResultImage[] | undefined;
 }
 
 export type TableName =

@@ -1,5 +1,6 @@
 /** The calls of the current run: begins each call, shows its output, and settles it once. */
 
+import type { GivenResults } from '../../../shared/api/app-results.ts';
 import { DrawbridgeError } from '../../../shared/errors.ts';
 import { OUTPUT_LIMITS, RUN_LIMITS } from '../../../shared/limits.ts';
 import { switchMode } from '../../../shared/tools/switch-mode.ts';
@@ -7,7 +8,6 @@ import type { Toolbox } from '../../../shared/tools/toolbox.ts';
 import { SECOND } from '../../../shared/units.ts';
 import type { Answer, Question } from '../../../shared/wire/documents.ts';
 import { failure, type ToolResult } from '../../../shared/wire/tunnel.ts';
-import type { GivenResults } from '../../ports/conversation.ts';
 import { subagentOf } from '../log/errand.ts';
 import { findMode, modeOf, nameOfMode, namesOfModes } from '../log/modes.ts';
 import { toolboxOf } from '../log/offered-tools.ts';
