@@ -1,7 +1,9 @@
 import { expect, it, vi } from 'vitest';
 import { framesOf, streamOf } from '../../far-ends/reply-script.ts';
 import { call, chat } from '../api.ts';
-import { newAccount } from './conversing.ts';
+import { SseReader } from '../follow/sse-reader.ts';
+import { cancel, newAccount } from './conversing.ts';
+import { holdModel } from './held-model.ts';
 
 /** A model server that refuses a word until it is told to take it. */
 function refuse(word: string, status = 400) {
@@ -76,4 +78,30 @@ it('learns nothing where every request is refused', async () => {
   taken.isStrict = false;
   refusing.isStrict = false;
   expect(textsOf(await say('hello'))).toEqual(['with']);
+});
+
+it('a trial that a person stops leaves nothing out of the next message', async () => {
+  const account = newAccount();
+  const model = holdModel();
+  const pixel = 'data:image/png;base64,iVBORw0KGgo=';
+  const content = [
+    { type: 'text', text: 'look' },
+    { type: 'image_url', image_url: { url: pixel } },
+  ];
+  const body = { messages: [{ role: 'user', content }], stream: true };
+  const response = await call('chat/completions', { account, body });
+  const reader = new SseReader(response);
+  const refused = await model.next();
+  refused.send(`data: ${JSON.stringify({ error: { message: 'No', code: 400 } })}\n\n`);
+  refused.close();
+  const trial = await model.next();
+  expect(JSON.stringify(trial.request.messages)).not.toContain(pixel);
+  await cancel(response.headers.get('drawbridge-response-id') ?? '', account);
+  await reader.toEnd();
+  const conversationId = response.headers.get('drawbridge-conversation-id') ?? '';
+  const next = chat('again', { account, conversationId });
+  const whole = await model.next();
+  expect(JSON.stringify(whole.request.messages)).toContain(pixel);
+  whole.answer({ text: 'Seen.' });
+  expect(textsOf(await next)).toEqual(['Seen.']);
 });

@@ -91,6 +91,11 @@ it.each<[ModelDialect, unknown, object]>([
     'max_tokens is too large: 99999. This model supports at most 8192 completion tokens, whereas you provided 99999.',
     { maxOutputTokens: 8_192 },
   ],
+  [
+    'chat', // vLLM: its numbers are of this prompt.
+    "'max_tokens' or 'max_completion_tokens' is too large: 99999. This model's maximum context length is 4096 tokens and your request has 500 input tokens.",
+    { omitted: ['max_tokens'], isOnce: true },
+  ],
   ['anthropic', 'max_tokens: 99999 > 8192, which is the maximum', { maxOutputTokens: 8_192 }],
   [
     'responses',

@@ -119,7 +119,8 @@ export class Memory {
     const turn = this.#turnOf(run);
     const toolbox = toolboxOf(run);
     const refused = this.#refused;
-    const read = () => readHistory(runs, run.ordinal, { toolbox, leftOut: refused.for(model) });
+    const leftOut = () => refused.for(model, turn);
+    const read = () => readHistory(runs, run.ordinal, { toolbox, leftOut: leftOut() });
     const isShorter = after?.type === 'shorten' && !refused.wasShortened(turn);
     const preparedWith = (said: readonly UpstreamMessage[], isMostlyFull: boolean) => {
       const wasShortened = refused.wasShortened(turn);
@@ -128,7 +129,7 @@ export class Memory {
     };
     if (after && !isShorter && !refused.tryNext(turn, read())) return null;
     if (!isShorter) {
-      const standing = { toolbox, leftOut: refused.for(model) };
+      const standing = { toolbox, leftOut: leftOut() };
       const sent = this.#held.messagesFor(run.ordinal, size, standing);
       if (isRoomy(sent, size)) return preparedWith(messagesIn(sent), isMostlyFull(sent, size));
     }

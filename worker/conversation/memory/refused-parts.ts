@@ -12,7 +12,6 @@ import { type ModelHistory, piecesOf } from './window/transcript.ts';
 export class RefusedParts {
   readonly #store: RunStore;
   #rows: readonly LeftRow[] | null = null;
-  #inForce: { readonly model: string; readonly leftOut: LeftOut } | null = null;
   #trials: Trials | null = null;
   /** The kinds of parts without which a run has an answer. A second one of a kind would let it repeat what it forgot. */
   #helped: { readonly run: number; readonly types: readonly LeftPart['type'][] } | null = null;
@@ -21,13 +20,9 @@ export class RefusedParts {
     this.#store = store;
   }
 
-  /** What requests to the model are made without. The same object while nothing has changed. */
-  for(model: string): LeftOut {
-    if (this.#inForce?.model !== model) {
-      const parts = this.#partsOf(model);
-      this.#inForce = { model, leftOut: new LeftOut([...parts, ...(this.#trials?.current ?? [])]) };
-    }
-    return this.#inForce.leftOut;
+  /** What requests to the model are made without. With a turn, the trial that it is at counts too. */
+  for(model: string, turn?: TurnPlace): LeftOut {
+    return new LeftOut([...this.#partsOf(model), ...(turn ? this.#trialOf(turn) : [])]);
   }
 
   /** Whether the history was made shorter for the turn that is being asked for. */
@@ -44,13 +39,12 @@ export class RefusedParts {
     const trials = this.#trialsOf(turn);
     trials.plans ??= this.#plansOf(turn, history);
     trials.next++;
-    this.#inForce = null;
     return trials.current.length > 0;
   }
 
   /** The turn has its answer. Returns the parts that it was made without since this turn; [] for none. */
   answered(turn: TurnPlace): readonly LeftPart[] {
-    const parts = this.#isOf(turn) ? (this.#trials?.current ?? []) : [];
+    const parts = this.#trialOf(turn);
     this.#trials = null;
     if (parts.length === 0) return [];
     const before = this.#helped?.run === turn.run ? this.#helped.types : [];
@@ -63,7 +57,6 @@ export class RefusedParts {
   refused(turn: TurnPlace): void {
     const wasTried = this.#isOf(turn) && this.#trials?.plans !== undefined;
     this.#trials = null;
-    this.#inForce = null;
     if (!wasTried) return;
     const part = { type: 'run', number: turn.run } as const;
     this.#add(turn.run, { model: turn.model, part, isSuspect: true });
@@ -72,7 +65,6 @@ export class RefusedParts {
   /** The next requests are tried whole again. */
   forget(): void {
     this.#rows = null;
-    this.#inForce = null;
     this.#trials = null;
     this.#store.deleteLeft();
   }
@@ -107,7 +99,10 @@ export class RefusedParts {
     const known = this.#all;
     this.#store.insertLeft(run, row);
     this.#rows = [...known, row];
-    this.#inForce = null;
+  }
+
+  #trialOf(turn: TurnPlace): readonly LeftPart[] {
+    return this.#isOf(turn) ? (this.#trials?.current ?? []) : [];
   }
 
   #isOf(turn: TurnPlace): boolean {

@@ -156,6 +156,8 @@ function concedeMaxTokens(
   const sent = Number(fields[field]);
   if (target.dialect === 'chat' && other && words.includes(other) && isUnknown(error))
     return { switches: { maxTokensField: other } };
+  if (target.dialect !== 'anthropic' && OF_CONTEXT.test(words))
+    return { omitted: [field], isOnce: true }; // Its numbers are of this request alone.
   const allowed = Array.from(words.matchAll(/\d[\d,]*/g), ([digits]) =>
     Number(digits.replaceAll(',', '')),
   ).filter((number) => number > 0 && number < sent);
@@ -165,6 +167,7 @@ function concedeMaxTokens(
 
 const MAX_FIELDS: readonly string[] = ['max_tokens', 'max_completion_tokens', 'max_output_tokens'];
 const MAX_WORDS = /\bmax_(?:completion_|output_)?tokens\b/;
+const OF_CONTEXT = /\bcontext\b|\b(?:input|prompt) tokens\b/i;
 const OTHER_FIELD: Readonly<Record<string, ModelSwitches['maxTokensField']>> = {
   max_tokens: 'max_completion_tokens',
   max_completion_tokens: 'max_tokens',
