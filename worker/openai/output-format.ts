@@ -5,8 +5,8 @@ import { REQUEST_LIMITS } from '../../shared/limits.ts';
 
 const Schema = z
   .record(z.string(), z.unknown())
-  .refine((schema) => JSON.stringify(schema).length <= REQUEST_LIMITS.maxClientToolChars, {
-    error: `The schema may take ${REQUEST_LIMITS.maxClientToolChars} characters`,
+  .refine((schema) => JSON.stringify(schema).length <= REQUEST_LIMITS.maxOutputSchemaChars, {
+    error: `The schema may take ${REQUEST_LIMITS.maxOutputSchemaChars} characters`,
   });
 
 const Text = z.object({ type: z.literal('text') }).transform(() => undefined);

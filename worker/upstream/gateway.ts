@@ -22,10 +22,10 @@ import {
   readWholeReply,
   type UpstreamReply,
 } from './reader.ts';
-import { bothOf, type Concession, namesIn, withConcession } from './refusals/concessions.ts';
+import { bothOf, type Concession, switchedBy, withConcession } from './refusals/concessions.ts';
 import { type AfterRefusal, afterRefusal } from './refusals/ladder.ts';
 import { Learned } from './refusals/learned.ts';
-import { stringifyBody, type UpstreamRequest } from './request.ts';
+import { maxTokensOf, stringifyBody, type UpstreamRequest } from './request.ts';
 import { isPassing, isRetryable, type Retry, retryAfterMs, retryFor, withEnd } from './retry.ts';
 import { withoutSecrets } from './secrets.ts';
 import { StallGuard } from './stall-guard.ts';
@@ -113,14 +113,20 @@ async function attempt(
   let lasting: Concession | undefined;
   for (let steps = 0; ; steps++) {
     const form = withConcession(target, made);
-    const body = bodyFor(form, request);
+    const { body, omitted } = bodyFor(form, request);
     const response = await post(body, form, guard.signal);
     const judged = await readResponse(response, readerOptionsFor(form), onParts, guard);
     const { error } = judged.reply;
     if (!error) {
       // Only what has helped is remembered.
       if (lasting) learned.keep(target, lasting);
-      const adjusted = [...lackedBy(target, request), ...(made ? namesIn(made) : [])];
+      const isLowered = maxTokensOf(request, form) !== maxTokensOf(request, target);
+      const adjusted = [
+        ...lackedBy(target, request),
+        ...omitted,
+        ...switchedBy(made),
+        ...(isLowered ? ['max_tokens'] : []),
+      ];
       return { ...judged, ...(adjusted.length > 0 && { adjusted }) };
     }
     if (hasBegun(judged.reply) || judged.retry) return judged;
@@ -154,13 +160,20 @@ function readerOptionsFor({ dialect, upstreamId, switches }: ServerTarget): Read
   return { reader: newReader(upstreamId), thinkTags: hasThinkTags && switches.thinkTags };
 }
 
-function bodyFor(target: ServerTarget, request: UpstreamRequest): JsonObject {
-  const omitted = new Set(target.omitted);
-  const sent = { ...request, messages: withFittingCalls(request, target) };
-  const body = Object.entries(DIALECTS[target.dialect].format(sent, target));
-  return Object.fromEntries(
-    body.filter(([name, value]) => value !== undefined && !omitted.has(name)),
+/** The body, and the names of what it would have if the server had not refused them. */
+function bodyFor(
+  target: ServerTarget,
+  request: UpstreamRequest,
+): { body: JsonObject; omitted: string[] } {
+  const asked = { ...request, messages: withFittingCalls(request, target) };
+  const fields = Object.entries(DIALECTS[target.dialect].format(asked, target)).filter(
+    ([, value]) => value !== undefined,
   );
+  const isOmitted = (name: string) => target.omitted?.includes(name) === true;
+  return {
+    body: Object.fromEntries(fields.filter(([name]) => !isOmitted(name))),
+    omitted: fields.map(([name]) => name).filter(isOmitted),
+  };
 }
 
 async function post(

@@ -1,5 +1,6 @@
 /** What the ladder makes of the refusals that servers are known to send. */
 import { expect, it, vi } from 'vitest';
+import type { Sampling } from '../../../shared/api/requests.ts';
 import type { ModelDialect } from '../../../shared/settings/dialects.ts';
 import { normaliseError } from '../../../worker/upstream/errors.ts';
 import { askModel } from '../../../worker/upstream/gateway.ts';
@@ -245,18 +246,19 @@ it('what a server refuses is not sent to it again for a day, or until its settin
       'data: {"choices":[{"delta":{"content":"Hi"},"finish_reason":"stop"}]}\n\n',
     );
   });
-  const ask = async (changes = {}) => {
-    const request = { model: 'm', messages: [], tools: [], sampling: { temperature: 0.2 } };
+  const ask = async (changes = {}, sampling: Sampling = { temperature: 0.2 }) => {
+    const request = { model: 'm', messages: [], tools: [], sampling };
     const target = targetOf({ upstreamId, ...changes });
     const answer = await askModel(target, request, () => {}, new AbortController().signal);
     return answer.adjusted;
   };
   expect(await ask()).toEqual(['temperature']);
   expect(await ask()).toEqual(['temperature']);
+  expect(await ask({}, {})).toBeUndefined();
   await ask({ maxOutputTokens: 7 });
   clock.aheadMs += UPSTREAM_LIMITS.learnedMs;
   await ask();
-  expect(sent).toEqual([true, false, false, true, false, true, false]);
+  expect(sent).toEqual([true, false, false, false, true, false, true, false]);
 });
 
 it('nothing is remembered of what has not helped', async () => {

@@ -54,10 +54,9 @@ export function bothOf(first: Concession | undefined, second: Concession): Conce
   return { ...first, ...second, switches, omitted };
 }
 
-/** The settings that it changes, by the names in the body or of the switches, for people. */
-export function namesIn({ switches = {}, omitted = [], maxOutputTokens }: Concession): string[] {
-  const renamed = Object.keys(switches).map((name) => FIELD_OF_SWITCH[name] ?? name);
-  return [...omitted, ...renamed, ...(maxOutputTokens === undefined ? [] : ['max_tokens'])];
+/** What its switches change, for people: by the names in the body. */
+export function switchedBy(made: Concession | undefined): string[] {
+  return Object.keys(made?.switches ?? {}).map((name) => FIELD_OF_SWITCH[name] ?? name);
 }
 
 const FIELD_OF_SWITCH: Readonly<Record<string, string>> = {
@@ -174,8 +173,8 @@ const OTHER_FIELD: Readonly<Record<string, ModelSwitches['maxTokensField']>> = {
 };
 
 /**
- * The setting of the client whose value the server does not take, though it knows the setting: only the client can choose
- * another one. Undefined for any other refusal.
+ * The setting of the client whose value the server does not take, though it knows the setting: only the client can
+ * choose another one. Undefined for any other refusal.
  */
 export function badValueOf(error: UpstreamError, form: RefusedForm): string | undefined {
   const field = isUnknown(error) ? undefined : fieldNamed(error, form);

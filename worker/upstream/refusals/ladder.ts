@@ -25,8 +25,9 @@ export interface RefusedHistory {
 }
 
 /**
- * `setting`: a setting is left out, renamed or lowered. `shorten`: what was said is made to fit; on suspicion where the error gives no reason. `leave_out`: parts of it
- * are left out. `end`: nothing helps. A `code` says what to tell the person in place of the refusal.
+ * `setting`: a setting is left out, renamed or lowered. `shorten`: what was said is made to fit; on suspicion where the
+ * error gives no reason. `leave_out`: parts of it are left out. `end`: nothing helps. A `code` says what to tell the
+ * person in place of the refusal.
  */
 export type AfterRefusal =
   | { readonly type: 'setting'; readonly concession: Concession }
