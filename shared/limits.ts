@@ -35,8 +35,6 @@ export const REQUEST_LIMITS = {
   /** Tools of an app in one request, and UTF-16 units of them all: a model reads them with each request. */
   maxClientTools: 128,
   maxClientToolChars: 256 * KIB,
-  /** UTF-16 units of the JSON Schema of an answer. */
-  maxOutputSchemaChars: 256 * KIB,
   /** Questions in one set of answers, and chosen options of one question: more than the agent can ask. */
   maxOptions: 50,
   /** UTF-16 units of one context field: a file tree of some 10,000 entries. */

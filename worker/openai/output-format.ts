@@ -1,12 +1,15 @@
 /** The form that an app wants of the final answer: text, any JSON object, or JSON by a schema. */
 import * as z from 'zod';
 import type { ChatMessage, OutputForm } from '../../shared/api/requests.ts';
-import { REQUEST_LIMITS } from '../../shared/limits.ts';
+import { KIB } from '../../shared/units.ts';
+
+/** UTF-16 units of the JSON Schema of an answer. */
+const MAX_SCHEMA_CHARS = 256 * KIB;
 
 const Schema = z
   .record(z.string(), z.unknown())
-  .refine((schema) => JSON.stringify(schema).length <= REQUEST_LIMITS.maxOutputSchemaChars, {
-    error: `The schema may take ${REQUEST_LIMITS.maxOutputSchemaChars} characters`,
+  .refine((schema) => JSON.stringify(schema).length <= MAX_SCHEMA_CHARS, {
+    error: `The schema may take ${MAX_SCHEMA_CHARS} characters`,
   });
 
 const Text = z.object({ type: z.literal('text') }).transform(() => undefined);
