@@ -8,11 +8,11 @@ import { KIB } from '../shared/units.ts';
  * zod is a fifth of the module, the rest is mostly our own code.
  * Find out what makes the bundle large before raising the limit. It rose by 2 KiB for the proof of a bridge's key, the
  * outbox of reports to the account, and fair reads, by 2 KiB for damaged accounts, what deleted ones leave, and large
- * bodies in turns, and by 21 KiB for foreign programs: what follows a refusal (5), their histories (1.5), usage, names
- * and turns of strict templates (1.5), their tools and results (3), JSON answers with the checker of schemas (6.5),
- * tickets, slashes and Cursor's second service (0.8).
+ * bodies in turns, and by 25 KiB for foreign programs: what follows a refusal (5), their histories (1.5), usage, names
+ * and turns of strict templates (1.5), their tools and results (4), JSON answers with the checker of schemas (6.5),
+ * large images (2), tickets, slashes and Cursor's second service (0.8).
  */
-const MAX_GZIP_BYTES = 289 * KIB;
+const MAX_GZIP_BYTES = 293 * KIB;
 
 const [, , module = '.build/deploy/worker.js'] = process.argv;
 const bytes = gzipSync(readFileSync(module)).length;

@@ -53,6 +53,12 @@ export const REQUEST_LIMITS = {
   bodyBytesPerSecond: 16 * KIB,
 } as const;
 
+/** Large images in a message. */
+export const IMAGE_LIMITS = {
+  /** Bytes of a request with its images, as base64: three photos of a phone, which some chats send again each time. */
+  maxBodyBytes: 48 * MIB,
+} as const;
+
 /** `GET /metrics`. */
 export const METRICS_LIMITS = {
   /** Characters of a token in METRICS_TOKEN: too many to guess. */

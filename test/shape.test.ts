@@ -280,7 +280,8 @@ const MAY_IMPORT = parseTable(`
   worker/prompt/escape.ts:
   worker/prompt/blocks: shared worker/prompt/escape.ts
   worker/prompt: shared worker/prompt/blocks worker/prompt/escape.ts
-  worker/upstream: shared worker/health worker/load.ts worker/upstream/demo
+  worker/images: shared
+  worker/upstream: shared worker/health worker/images worker/load.ts worker/upstream/demo
     worker/upstream/dialects worker/upstream/refusals openai zod
   worker/upstream/refusals: shared worker/upstream
   worker/upstream/dialects: shared worker/upstream worker/upstream/dialects/chat
@@ -298,7 +299,7 @@ const MAY_IMPORT = parseTable(`
     worker/conversation/log worker/conversation/store
   worker/conversation/memory/window: shared worker/prompt worker/prompt/escape.ts
     worker/upstream zod worker/conversation/store
-  worker/conversation/memory: shared worker/prompt worker/upstream worker/upstream/refusals
+  worker/conversation/memory: shared worker/images worker/prompt worker/upstream worker/upstream/refusals
     worker/time-limit.ts zod
     worker/conversation/log worker/conversation/store worker/conversation/tape
     worker/conversation/memory/window
@@ -325,13 +326,13 @@ const MAY_IMPORT = parseTable(`
     worker/conversation/tape
   worker/conversation/fork: shared EDGE worker/conversation/log worker/conversation/store
     worker/people worker/storage
-  worker/conversation: shared EDGE worker/storage worker/prompt worker/upstream cloudflare:
+  worker/conversation: shared EDGE worker/images worker/storage worker/prompt worker/upstream cloudflare:
     worker/conversation/log worker/conversation/store worker/conversation/tape
     worker/conversation/memory worker/conversation/calls worker/conversation/deadlines.ts
     worker/conversation/run worker/conversation/reading worker/conversation/fork
     worker/conversation/subagents worker/agents worker/deliveries
     worker/conversation/run-watch.ts
-  worker/conversation/object.ts: shared EDGE worker/storage cloudflare: worker/conversation
+  worker/conversation/object.ts: shared EDGE worker/images worker/storage cloudflare: worker/conversation
     worker/conversation/store worker/conversation/tape worker/conversation/calls
     worker/conversation/reading worker/conversation/fork
   worker/left.ts: shared EDGE worker/storage
@@ -341,14 +342,14 @@ const MAY_IMPORT = parseTable(`
   worker/people: shared worker/ports worker/secret.ts jose zod
   worker/push: shared worker/ports worker/deliveries @block65/webcrypto-web-push jose
   worker/directory: shared EDGE worker/apps worker/people worker/push worker/storage cloudflare:
-  worker/account: shared EDGE worker/people worker/apps worker/push worker/secret.ts
+  worker/account: shared EDGE worker/images worker/people worker/apps worker/push worker/secret.ts
     worker/storage cloudflare: worker/conversation/reading worker/conversation/tape hono jose
     zod
   worker/tunnel: shared EDGE worker/people worker/storage worker/origin.ts cloudflare: zod
     worker/conversation/store
   worker/follow: shared EDGE worker/people cloudflare: worker/conversation/tape
     worker/conversation/reading
-  worker/desk: shared EDGE worker/prompt worker/upstream hono zod worker/conversation/store
+  worker/desk: shared EDGE worker/images worker/prompt worker/upstream hono zod worker/conversation/store
     worker/conversation/fork worker/endpoint.ts worker/account
   worker/deliveries: shared worker/storage worker/time-limit.ts
   worker/agents: shared EDGE worker/deliveries worker/conversation/deadlines.ts worker/desk
@@ -366,7 +367,7 @@ const MAY_IMPORT = parseTable(`
     worker/words hono openai zod
   worker/openai/routes.ts: shared worker/desk worker/endpoint.ts worker/env.ts worker/openai
     worker/openai/responses worker/upstream zod
-  worker/openai: shared EDGE worker/prompt worker/prompt/escape.ts worker/upstream cloudflare:
+  worker/openai: shared EDGE worker/images worker/prompt worker/prompt/escape.ts worker/upstream cloudflare:
     hono openai zod worker/words worker/account worker/follow worker/desk worker/endpoint.ts
   worker/ui-messages: shared EDGE worker/conversation/fork worker/conversation/tape worker/desk
     worker/account worker/endpoint.ts worker/follow worker/openai worker/words cloudflare: ai

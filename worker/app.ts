@@ -71,10 +71,14 @@ function serve(endpoint: Endpoint): void {
     const { signal } = c.req.raw;
     using turn = endpoint.isHeavy ? await turnOf(c.var.caller.sub, signal) : null;
     if (turn) c.set('turn', turn);
-    return await endpoint.handle(
-      c,
-      async (request) => await app.fetch(request, c.env, c.executionCtx),
-    );
+    try {
+      return await endpoint.handle(
+        c,
+        async (request) => await app.fetch(request, c.env, c.executionCtx),
+      );
+    } finally {
+      if (c.var.images?.id) c.executionCtx.waitUntil(c.var.images.drop());
+    }
   });
 }
 

@@ -3,13 +3,13 @@ import { createReadStream } from 'node:fs';
 import { buffer } from 'node:stream/consumers';
 import { isSystemError } from '../../machine/system-error.ts';
 import type { ImagePart } from '../../shared/api/requests.ts';
-import { REQUEST_LIMITS } from '../../shared/limits.ts';
+import { IMAGE_LIMITS } from '../../shared/limits.ts';
 import { CLI_LIMITS } from '../limits.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 
 /** Base64 writes three bytes as four characters. The rest of the request needs room too. */
 const MAX_IMAGE_BYTES = Math.floor(
-  ((REQUEST_LIMITS.maxBodyBytes - CLI_LIMITS.besideImageBytes) * 3) / 4,
+  ((IMAGE_LIMITS.maxBodyBytes - CLI_LIMITS.besideImageBytes) * 3) / 4,
 );
 
 /** Reads an image, whose first bytes decide its type, into a data URL. @throws {UsageError} if it cannot be sent. */

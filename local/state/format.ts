@@ -42,6 +42,8 @@ export const FORMAT_STEPS: readonly FormatStep[] = [
   { tables: { conversation: 12, tunnel: 6, account: 13, directory: 5 } },
   // What a model does not get, because its server refused it.
   { tables: { conversation: 13, tunnel: 6, account: 13, directory: 5 } },
+  // Pieces of large images.
+  { tables: { conversation: 14, tunnel: 6, account: 13, directory: 5 } },
 ];
 
 /** The text of `state.json`. */

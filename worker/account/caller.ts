@@ -14,6 +14,7 @@ import {
 import { findIssuer, findKey } from '../apps/known.ts';
 import { verifyAppToken, verifyProviderToken } from '../apps/tokens.ts';
 import type { Env } from '../env.ts';
+import type { WaitingImages } from '../images/waiting.ts';
 import { accountOf } from '../objects.ts';
 import type { StillAsked } from '../ports/account.ts';
 import type { UsedTicket } from '../ports/conversation.ts';
@@ -79,6 +80,8 @@ export interface AppContext {
     trace: string;
     operation: string;
     turn?: Disposable;
+    /** The large images of the request's message. They are given up after its answer has begun. */
+    images?: WaitingImages;
   };
 }
 
@@ -96,7 +99,7 @@ export function stillAskedBy({ req }: Context<AppContext>): StillAsked {
 /** The sender of a message. `bridgeId`: of the folder that the token was made in. `terms`: of the sender's app. */
 export function senderOf(c: Context<AppContext>) {
   const { bridge: bridgeId, app } = c.var.caller;
-  return { ...personOf(c), bridgeId, terms: app?.key.terms };
+  return { ...personOf(c), bridgeId, terms: app?.key.terms, images: c.var.images?.id };
 }
 
 /** @throws {DrawbridgeError} FORBIDDEN if the caller is a user of an app whose token may not do this. */

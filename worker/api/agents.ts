@@ -21,7 +21,7 @@ import {
 } from '../agents/desk.ts';
 import { deleteConversation } from '../desk/delete.ts';
 import { sentWith } from '../desk/idempotency.ts';
-import { parse, parseBody } from '../desk/parse.ts';
+import { parse, parseMessage } from '../desk/parse.ts';
 import { SUBMIT_ERRORS } from '../desk/submit.ts';
 import {
   describePage,
@@ -66,7 +66,7 @@ export const AGENT_ENDPOINTS: readonly Endpoint[] = [
     answers: [jsonAnswer(201, 'The agent.', Agent)],
     errors: [...SUBMIT_ERRORS, 'WEBHOOK_NOT_ALLOWED', 'WORKTREES_NOT_SUPPORTED'],
     handle: async (c) => {
-      const request = await parseBody(c, AgentRequest);
+      const request = await parseMessage(c, AgentRequest);
       return c.json(await createAgent(c.env, request, sentWith(c)), 201);
     },
   },
@@ -126,7 +126,7 @@ export const AGENT_ENDPOINTS: readonly Endpoint[] = [
     errors: [...SUBMIT_ERRORS, 'AGENT_ARCHIVED'],
     handle: async (c) => {
       const caller = callerOf(c);
-      await followUp(c.env, caller, await parseBody(c, AgentFollowUp), sentWith(c));
+      await followUp(c.env, caller, await parseMessage(c, AgentFollowUp), sentWith(c));
       return c.json(await readAgent(c.env, caller));
     },
   },

@@ -8,7 +8,7 @@ import { ChatResponse } from '../../shared/wire/documents.ts';
 import { type AppContext, personOf } from '../account/caller.ts';
 import { readDocument } from '../conversation/reading/requests.ts';
 import { sentWith } from '../desk/idempotency.ts';
-import { parseBody, parseId } from '../desk/parse.ts';
+import { parseBody, parseId, parseMessage } from '../desk/parse.ts';
 import { type Sending, SUBMIT_ERRORS, submitMessage } from '../desk/submit.ts';
 import { type Endpoint, type EndpointAnswer, IDEMPOTENCY_KEY, jsonAnswer } from '../endpoint.ts';
 import { foldAnswer, onlyWaits } from '../follow/fold-answer.ts';
@@ -62,7 +62,7 @@ export const CHAT: readonly Endpoint[] = [
     body: { schema: ChatRequest, example: CHAT_REQUEST },
     answers: [ANSWERED],
     errors: SUBMIT_ERRORS,
-    handle: async (c) => await answer(c, await parseBody(c, ChatRequest)),
+    handle: async (c) => await answer(c, await parseMessage(c, ChatRequest)),
   },
   {
     ...COMMON,
@@ -78,7 +78,7 @@ export const CHAT: readonly Endpoint[] = [
     body: { schema: PlanRequest, example: PLAN_REQUEST },
     answers: [ANSWERED],
     errors: SUBMIT_ERRORS,
-    handle: async (c) => await answer(c, await parseBody(c, PlanRequest)),
+    handle: async (c) => await answer(c, await parseMessage(c, PlanRequest)),
   },
   {
     ...COMMON,

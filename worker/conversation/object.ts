@@ -17,6 +17,7 @@ import { TRACE_HEADER } from '../../shared/wire/trace.ts';
 import type { GuestCall, ToolResult } from '../../shared/wire/tunnel.ts';
 import type { Env } from '../env.ts';
 import { logEvent } from '../health/log.ts';
+import { HELD_LIMITS } from '../images/limits.ts';
 import { accountOf } from '../objects.ts';
 import { type Outcome, toOutcome, unwrap } from '../outcome.ts';
 import type { Belonging, PrivateListing, ResponseUsage } from '../ports/account.ts';
@@ -43,7 +44,9 @@ import { TunnelHands } from './calls/hands.ts';
 import { extentOf, noteMaking, pagesOf, takePages } from './fork/fork.ts';
 import { readPage } from './fork/pages.ts';
 import { agentOf, notFound, runOf } from './found.ts';
+import { takeImages } from './image-taking.ts';
 import { saidIn } from './listing.ts';
+import { offeredTools } from './log/offered-tools.ts';
 import { assembleParts, type Parts } from './parts.ts';
 import { contentDeleted, lapsesAtMs, stoneOf, toListedRow, viewOfStone } from './privacy.ts';
 import { parseFollowRequest, parseReadRequest, READ_PATH } from './reading/requests.ts';
@@ -67,6 +70,8 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
   #burying: Promise<void> | null = null;
   /** Set while this object copies another conversation into itself. */
   #copying: Promise<void> | null = null;
+  /** Messages that are being stored. What they have stored already is no remains of a dead instance. */
+  #taking = 0;
 
   constructor(state: DurableObjectState, env: Env) {
     super(state, restoredFor(env, state));
@@ -84,9 +89,18 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
       if (!submission.create) await this.#findStone(caller);
       this.#requireText(caller);
       if (!this.#parts && hasSchema(this.ctx.storage.sql)) await this.#sweep();
-      const taken = await takeIn(caller, submission, this.#doorFor(caller));
-      await this.#parts?.note.look();
-      return taken;
+      const { messages } = submission.request;
+      const said = messages.map(({ content }) => content);
+      this.#taking += 1;
+      try {
+        const isTaken = this.#parts ? this.#parts.row.owner === caller.account : submission.create;
+        if (isTaken) await this.#takeImages(said, submission.images);
+        const taken = await takeIn(caller, submission, this.#doorFor(caller));
+        await this.#parts?.note.look();
+        return taken;
+      } finally {
+        this.#taking -= 1;
+      }
     });
   }
 
@@ -151,7 +165,9 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
   }
 
   edit(caller: Caller, ordinal: number, content: MessageContent): Promise<Outcome<Cancelled>> {
-    return toOutcome(() => {
+    return toOutcome(async () => {
+      this.#partsFor(caller);
+      await this.#takeImages([content]);
       const { inbox, reader, ...parts } = this.#partsFor(caller);
       const run = runOf(parts, ordinal);
       if (!inbox.edit(run, content)) {
@@ -159,6 +175,15 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
       }
       const { id, status } = reader.response(run);
       return { id, status };
+    });
+  }
+
+  offered(caller: Caller, ordinal: number): Promise<Outcome<string[] | null>> {
+    return toOutcome(() => {
+      const run = runOf(this.#partsFor(caller), ordinal);
+      if (run.started === null) return null;
+      const tools = offeredTools(run);
+      return tools.filter(({ executor }) => executor !== 'client').map(({ name }) => name);
     });
   }
 
@@ -260,8 +285,15 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
     });
   }
 
-  giveResults(caller: Caller, ordinal: number, given: GivenResults): Promise<Outcome<number>> {
-    return toOutcome(() => {
+  giveResults(
+    caller: Caller,
+    ordinal: number,
+    given: GivenResults,
+    images?: string,
+  ): Promise<Outcome<number>> {
+    return toOutcome(async () => {
+      this.#partsFor(caller);
+      await this.#takeImages(given.said, images);
       const { calls, inbox } = this.#partsFor(caller);
       const { sequence, isNew } = calls.settleClientCalls(ordinal, given);
       if (isNew) inbox.sayBehind(given.said);
@@ -271,6 +303,23 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
 
   changePlan(caller: Caller, documentId: string, edit: PlanEdit): Promise<Outcome<Plan>> {
     return toOutcome(() => this.#partsFor(caller).plans.change(documentId, edit));
+  }
+
+  async holdImage(digest: string, piece: string): Promise<void> {
+    if (this.#parts || this.#stone) return;
+    if (!hasSchema(this.ctx.storage.sql)) {
+      this.#store.prepare();
+      await this.ctx.storage.setAlarm(Date.now() + HELD_LIMITS.waitMs);
+    }
+    this.#store.images.insert(digest, 0, piece);
+  }
+
+  imagePiece(digest: string): string | null {
+    return hasSchema(this.ctx.storage.sql) ? this.#store.images.read(digest) : null;
+  }
+
+  async dropImages(): Promise<void> {
+    if (!this.#parts && !this.#stone) await this.#sweep();
   }
 
   sendWhole(caller: Caller): Promise<Outcome<void>> {
@@ -339,7 +388,7 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
         if (this.#stone?.owner === caller.account && wanted.type === 'newest') {
           return Response.json(viewOfStone(this.#stone));
         }
-        return serveRead(this.#partsFor(caller), wanted);
+        return serveRead(this.#partsFor(caller), wanted, this.#store.images);
       }
       const wanted = parseFollowRequest(url);
       await this.#findStone(wanted.caller);
@@ -424,9 +473,15 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
     await Promise.all([listing.settled(), activity.report()]);
   }
 
-  /** Deletes what an instance stored that died while it copied. */
+  /** Deletes what an instance stored that died while it copied, or took images. */
   async #sweep(): Promise<void> {
-    if (!this.#copying) await this.ctx.storage.deleteAll();
+    if (!this.#copying && this.#taking === 0) await this.ctx.storage.deleteAll();
+  }
+
+  async #takeImages(said: readonly MessageContent[], spool?: string): Promise<void> {
+    const { storage } = this.ctx;
+    const door = { env: this.env, storage, store: this.#store, parts: () => this.#parts };
+    await takeImages(door, said, spool);
   }
 
   #assemble(row: ConversationRow, stored: boolean): Parts {

@@ -80,7 +80,14 @@ export function assembleParts(
     activity.look();
   });
   const hands = new TunnelHands(env, meter, { account, conversationId, bridgeId, isPrivate });
-  const memory = new Memory({ conversationId, log, runs: store.runs, recorder, settings: env });
+  const memory = new Memory({
+    conversationId,
+    log,
+    runs: store.runs,
+    images: store.images,
+    recorder,
+    settings: env,
+  });
   const watch = new RunWatch({ account, conversation: conversationId });
   const note = new RunNote(env, conversationId, log);
   const deps: RunDeps = {

@@ -4,6 +4,7 @@ import type { ApprovalList } from '../../shared/api/listings.ts';
 import { imagesOf, type MessageContent } from '../../shared/api/requests.ts';
 import { openAsksIn } from '../../shared/shown/asks.ts';
 import { OpenApproval, OpenQuestions } from '../../shared/wire/approvals.ts';
+import { type ImagePieces, withImages } from '../images/put-in.ts';
 import { runOf } from './found.ts';
 import type { Parts } from './parts.ts';
 import { privacyOf } from './privacy.ts';
@@ -12,8 +13,14 @@ import type { Followers } from './tape/followers.ts';
 import { contentOf } from './tape/run-events.ts';
 
 /** Without the resumption, the run may wait a minute for its alarm. */
-export function serveRead(parts: Parts, wanted: ReadRequest['wanted']): Response {
-  const answer = Response.json(documentOf(parts, wanted));
+export function serveRead(
+  parts: Parts,
+  wanted: ReadRequest['wanted'],
+  pieces: ImagePieces,
+): Response {
+  const text = JSON.stringify(documentOf(parts, wanted));
+  const body = wanted.type === 'images' ? withImages(text, pieces) : text;
+  const answer = new Response(body, { headers: { 'content-type': 'application/json' } });
   parts.runner.advance();
   return answer;
 }

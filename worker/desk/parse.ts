@@ -6,7 +6,9 @@ import { JsonDepthError, parseJson } from '../../shared/text/json.ts';
 import type { AppContext } from '../account/caller.ts';
 import { HEAVY_LIMITS } from '../account/limits.ts';
 import { requireLiving } from '../account/living-sessions.ts';
+import { ImageFilter } from '../images/take-out.ts';
 import { BodyTurn } from './body-turn.ts';
+import { ImageSpool } from './image-spool.ts';
 import { type BodyLimits, readText } from './read-text.ts';
 
 /** The body, parsed as JSON of this schema. Throws INVALID_JSON, INVALID_REQUEST, and like {@link takeBody}. */
@@ -18,6 +20,25 @@ export async function parseBody<Schema extends z.ZodType>(
   return await takeBody(
     c,
     (turn) => readText(c.req.raw, limits, turn),
+    (text) => parse(schema, jsonOf(text)),
+  );
+}
+
+/**
+ * The same for a message, whose large images wait in `c.var.images` for their conversation. @throws as {@link parseBody}
+ * and {@link ImageSpool.hold}
+ */
+export async function parseMessage<Schema extends z.ZodType>(
+  c: Context<AppContext>,
+  schema: Schema,
+  limits?: BodyLimits,
+): Promise<z.output<Schema>> {
+  const spool = new ImageSpool(c.env, c.var.caller.sub);
+  c.set('images', spool);
+  const filter = new ImageFilter((piece) => spool.hold(piece));
+  return await takeBody(
+    c,
+    (turn) => readText(c.req.raw, limits, turn, filter),
     (text) => parse(schema, jsonOf(text)),
   );
 }

@@ -1,8 +1,9 @@
 /** Reads a request's body within bounds of size and time. The Worker does this before it calls any object. */
 import { DrawbridgeError } from '../../shared/errors.ts';
-import { REQUEST_LIMITS } from '../../shared/limits.ts';
+import { IMAGE_LIMITS, REQUEST_LIMITS } from '../../shared/limits.ts';
 import { KIB, SECOND } from '../../shared/units.ts';
 import { HEAVY_LIMITS } from '../account/limits.ts';
+import type { ImageFilter } from '../images/take-out.ts';
 import type { BodyTurn } from './body-turn.ts';
 
 /** The bounds of a body. */
@@ -13,20 +14,40 @@ export type BodyLimits = Pick<
 
 /**
  * Reads at most `maxBodyBytes`, whatever Content-Length says. A large body takes the turn for its later pieces, and may
- * have lost it at the end. @throws PAYLOAD_TOO_LARGE, REQUEST_TIMEOUT, and as the turn
+ * have lost it at the end. With `images`, what it takes out may come on top, up to IMAGE_LIMITS.
+ * @throws PAYLOAD_TOO_LARGE, REQUEST_TIMEOUT, and as the turn and the filter
  */
 export async function readText(
   { body }: Pick<Request, 'body'>,
   limits: BodyLimits = REQUEST_LIMITS,
   turn?: BodyTurn,
+  images?: ImageFilter,
 ): Promise<string> {
   const decoder = new TextDecoder();
   let text = '';
-  const take = (piece: Uint8Array) => {
-    text += decoder.decode(piece, { stream: true });
+  if (!images) {
+    const take = (piece: Uint8Array) => {
+      text += decoder.decode(piece, { stream: true });
+    };
+    await readPieces(body, { limits, turn, take });
+    return text + decoder.decode();
+  }
+  const { maxBodyBytes } = limits;
+  let bytes = 0;
+  const add = async (part: Promise<string>) => {
+    text += await part;
+    if (bytes - images.takenChars > maxBodyBytes)
+      throw tooLarge(maxBodyBytes, ' beside its images');
   };
-  await readPieces(body, { limits, turn, take });
-  return text + decoder.decode();
+  const take = async (piece: Uint8Array) => {
+    bytes += piece.byteLength;
+    await add(images.push(decoder.decode(piece, { stream: true })));
+  };
+  const whole = { ...limits, maxBodyBytes: Math.max(maxBodyBytes, IMAGE_LIMITS.maxBodyBytes) };
+  await readPieces(body, { limits: whole, turn, take });
+  await add(images.push(decoder.decode()));
+  await add(images.end());
+  return text;
 }
 
 /** The same for a body of bytes. */
@@ -61,8 +82,8 @@ const DROP_LIMITS: BodyLimits = {
 interface PieceReading {
   readonly limits: BodyLimits;
   readonly turn?: BodyTurn | undefined;
-  /** The piece is gone when it returns. */
-  readonly take: (piece: Uint8Array) => void;
+  /** The piece is gone when it returns. The sender waits until its promise is settled. */
+  readonly take: (piece: Uint8Array) => void | Promise<void>;
 }
 
 async function readPieces(body: Request['body'], reading: PieceReading): Promise<void> {
@@ -93,13 +114,11 @@ async function readAll(
     if (done) return;
     bytes += value.byteLength;
     if (bytes > maxBodyBytes) {
-      throw new DrawbridgeError(
-        'PAYLOAD_TOO_LARGE',
-        `The body may hold at most ${maxBodyBytes} bytes`,
-      );
+      throw tooLarge(maxBodyBytes);
     }
     deadline.extend(bytes);
-    take(value);
+    const taking = take(value);
+    if (taking) await deadline.pause(() => taking);
     buffer = value.buffer;
   }
 }
@@ -152,6 +171,11 @@ class BodyDeadline {
     if (leftMs > 0) this.#timer = setTimeout(() => this.#look(), leftMs);
     else this.#fail(tooSlow(allowedMs));
   }
+}
+
+function tooLarge(maxBodyBytes: number, beside = ''): DrawbridgeError {
+  const message = `The body may hold at most ${maxBodyBytes} bytes${beside}`;
+  return new DrawbridgeError('PAYLOAD_TOO_LARGE', message);
 }
 
 function tooSlow(allowedMs: number): DrawbridgeError {

@@ -43,6 +43,8 @@ export interface Sending {
   readonly session?: string | undefined;
   /** Where the sender stands: the bridge of a message that names none. */
   readonly bridgeId?: string | undefined;
+  /** Where large images of the request wait; undefined without any. */
+  readonly images?: string | undefined;
   /** What the sender’s app allows; undefined for a person. */
   readonly terms?: Terms | undefined;
   /** Executes this plan instead of answering the request's messages. The conversation must exist. */
@@ -136,6 +138,7 @@ export async function submitMessage(env: Env, sending: Sending): Promise<Submitt
       standsAt: sending.bridgeId,
       plan: sending.plan,
       saveAs: sending.saveAs,
+      images: sending.images,
       create,
     }),
   );

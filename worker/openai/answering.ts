@@ -8,6 +8,7 @@ import { renderWords, type Words } from '../../shared/shown/markdown.ts';
 import type { ChatResponse } from '../../shared/wire/documents.ts';
 import { type AppContext, personOf, senderOf } from '../account/caller.ts';
 import { type Sending, submitMessage } from '../desk/submit.ts';
+import type { Env } from '../env.ts';
 import { attachFirst } from '../follow/attach.ts';
 import { type Begun, cancelRun } from '../follow/cancel-run.ts';
 import { foldAnswer, refusalOf } from '../follow/fold-answer.ts';
@@ -21,7 +22,8 @@ import { documentsAfter, isForClient, waitsForClient } from '../words/client-cal
 import { endingOf, type Failure, type FinishReason, LOST } from '../words/ending.ts';
 import { WordStream } from '../words/word-stream.ts';
 import type { AskedMessages } from './added.ts';
-import { type CallResults, type ClientCall, toClientCalls } from './client-tools.ts';
+import { ownToolFor } from './brought-tools.ts';
+import { type CallResults, type ClientCall, toClientCalls, withContent } from './client-tools.ts';
 import { errorBody, failureOfRequest } from './errors.ts';
 import { answerHeld, toResponse, type WholeAnswer } from './held-answer.ts';
 import type { HeldWire } from './held-wire.ts';
@@ -37,6 +39,8 @@ export interface OpenAiQuestion {
   readonly isStreamed: boolean;
   /** The names of the fields that were ignored. */
   readonly ignored: readonly string[];
+  /** The types of a server's own tools that are wanted. */
+  readonly hosted: readonly string[];
   readonly shape: (place: AnswerPlace) => AnswerShape;
 }
 
@@ -98,7 +102,7 @@ export async function answer(c: Context<AppContext>, question: OpenAiQuestion): 
   const answering: Answering = {
     place,
     trace: c.var.trace,
-    headers: headersOf(place, question.ignored),
+    headers: headersOf(place, [...question.ignored, ...(await missingOf(c.env, place, question))]),
     shape: question.shape(place),
     giveUp: question.isKept ? () => Promise.resolve() : () => cancelRun(c.env, place),
   };
@@ -121,10 +125,12 @@ async function begin(
     return { ...(await submitMessage(c.env, sending)), after: 0 };
   };
   if (!('results' in asks)) return await ask(asks);
-  const { responseId, results, said } = asks;
+  const { responseId, said } = asks;
+  const results = await withContent(asks.results, c.var.images);
   const { conversationId, ordinal } = parseResponseId(responseId);
   const caller = { ...personOf(c), conversationId };
-  const give = () => conversationOf(c.env, caller).giveResults(caller, ordinal, { results, said });
+  const give = () =>
+    conversationOf(c.env, caller).giveResults(caller, ordinal, { results, said }, c.var.images?.id);
   const given = await reach<Outcome<number>>(give);
   // With words behind them, results of a run that is over are history like any other.
   if (!given.ok && otherwise && OVER.has(given.code)) return await ask(otherwise);
@@ -211,6 +217,24 @@ async function openStream(
 function failed(failure: Failure, { headers: known }: Answering): WholeAnswer {
   const headers = { ...known, 'x-should-retry': 'false' };
   return { status: failure.status, body: errorBody(failure), headers };
+}
+
+/** Which of the wanted tools of a server the run has not, as names for a header. */
+async function missingOf(
+  env: Env,
+  { caller, responseId }: AnswerPlace,
+  { hosted }: Pick<OpenAiQuestion, 'hosted'>,
+): Promise<string[]> {
+  if (hosted.length === 0) return [];
+  const { ordinal } = parseResponseId(responseId);
+  const offered = () => conversationOf(env, caller).offered(caller, ordinal);
+  const names = unwrap(await reach<Outcome<string[] | null>>(offered));
+  return hosted
+    .filter((type) => {
+      const own = ownToolFor(type);
+      return own === undefined || names?.includes(own) === false;
+    })
+    .map((type) => `tools.${type}`);
 }
 
 function headersOf(

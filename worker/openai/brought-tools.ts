@@ -1,13 +1,17 @@
 /** The tools that an app brings: functions, tools of free text, and wishes for a server's own tools. */
 import * as z from 'zod';
 import { REQUEST_LIMITS } from '../../shared/limits.ts';
+import { codebaseSearch } from '../../shared/tools/codebase-search.ts';
+import { runTerminalCmd } from '../../shared/tools/run-terminal-cmd.ts';
+import { strReplace } from '../../shared/tools/str-replace.ts';
 import type { ClientTool } from '../../shared/tools/toolbox.ts';
+import { webSearch } from '../../shared/tools/web-search.ts';
 
 /** What a request brings. */
 export interface BroughtTools {
   readonly functions: readonly ClientTool[];
-  /** The types of the server's tools that it wants and the agent has not, as names for a header. */
-  readonly missing: readonly string[];
+  /** The types of the server's own tools that it wants. */
+  readonly hosted: readonly string[];
   /** As they came. */
   readonly given: readonly object[];
 }
@@ -59,8 +63,8 @@ function toolsBy(fieldsOf: FieldsOf) {
       if (functions.length > maxClientTools) refuse(`There may be ${maxClientTools} functions`);
       if (JSON.stringify(functions).length > maxClientToolChars)
         refuse(`All functions together may take ${maxClientToolChars} characters`);
-      const missing = [...new Set(read.flatMap((each) => each.missing))];
-      return { functions, missing, given: tools };
+      const hosted = [...new Set(read.flatMap((each) => each.hosted))];
+      return { functions, hosted, given: tools };
     });
 }
 
@@ -94,18 +98,31 @@ function readTool(
       });
       const { name: namespace = '' } = read ?? {};
       const functions = inner.flatMap((each) => each.functions);
-      return { functions: functions.map((each) => within(namespace, each)), missing: [] };
+      return { functions: functions.map((each) => within(namespace, each)), hosted: [] };
     }
     default:
-      return { functions: [], missing: OURS.test(tool.type) ? [] : [`tools.${tool.type}`] };
+      return { functions: [], hosted: [tool.type] };
   }
 }
 
-/** The agent has these itself, where its machine or its operator lets it: the web, commands, patches and a search. */
-const OURS = /^(?:web_search|local_shell$|shell$|apply_patch$|file_search$)/;
+/**
+ * The agent's own tool for one of a server: for the web, commands, patches and a search. Each run has it or not.
+ * Undefined where there is none.
+ */
+export function ownToolFor(type: string): string | undefined {
+  return OWN.find(([pattern]) => pattern.test(type))?.[1];
+}
+
+/** Types of the web search have the day of their version in the name. */
+const OWN = [
+  [/^web_search/, webSearch.name],
+  [/^(local_)?shell$/, runTerminalCmd.name],
+  [/^apply_patch$/, strReplace.name],
+  [/^file_search$/, codebaseSearch.name],
+] as const;
 
 function only(tool: ClientTool | undefined): ReadTool {
-  return { functions: tool ? [tool] : [], missing: [] };
+  return { functions: tool ? [tool] : [], hosted: [] };
 }
 
 function functionOf({ name, description, parameters }: z.infer<typeof FunctionFields>): ClientTool {

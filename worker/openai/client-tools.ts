@@ -5,7 +5,18 @@ import { ContentPart } from '../../shared/api/requests.ts';
 import { documentIdOf, ResponseId } from '../../shared/ids.ts';
 import { REQUEST_LIMITS, RUN_LIMITS } from '../../shared/limits.ts';
 import { AppToolForm, type Document, ResultImage } from '../../shared/wire/documents.ts';
-import { type AskedMessages, isResult } from './added.ts';
+import { heldIn } from '../images/marker.ts';
+import type { WaitingImages } from '../images/waiting.ts';
+import {
+  type AskedMessages,
+  checkAdded,
+  type Divided,
+  isOfUser,
+  isResult,
+  resultsFrom,
+  saidIn,
+  toAsked,
+} from './added.ts';
 import { CUSTOM_INPUT } from './brought-tools.ts';
 import { fieldsOf, ownPart, wordsOf } from './history.ts';
 
@@ -21,12 +32,29 @@ function resultOf(output: z.infer<typeof Output>): AppResult {
   const images: ResultImage[] = [];
   const rest = output.filter((part) => {
     const image = imageIn(part);
-    if (!image || image.data.length > left) return true;
-    left -= image.data.length;
+    const chars = heldIn(image?.data ?? '')?.chars ?? image?.data.length ?? 0;
+    if (!image || chars > left) return true;
+    left -= chars;
     images.push(image);
     return false;
   });
   return { text: wordsOf(rest), ...(images.length > 0 && { images }) };
+}
+
+/** The results with the content of their images, which their rows have. @throws as {@link WaitingImages.contentOf} */
+export async function withContent(
+  results: GivenResults['results'],
+  spool: WaitingImages | undefined,
+): Promise<GivenResults['results']> {
+  const whole = async (image: ResultImage): Promise<ResultImage> => {
+    const held = heldIn(image.data);
+    return held && spool ? { ...image, data: await spool.contentOf(held) } : image;
+  };
+  const filled = Object.entries(results).map(async ([id, { text, images }]) => {
+    const read = images && (await Promise.all(images.map(whole)));
+    return [id, { text, ...(read && { images: read }) }] as const;
+  });
+  return Object.fromEntries(await Promise.all(filled));
 }
 
 /** Bytes of a result's metadata beside its images. */
@@ -112,6 +140,36 @@ function placeOf(id: string): { uuid: string; sequence: number } {
   }
   const [, uuid = '', sequence = ''] = /^call_([\da-f-]+)_(\d{1,6})$/.exec(id) ?? [];
   return { uuid, sequence: Number(sequence) };
+}
+
+/** How an API reads its items. */
+export interface AskReading {
+  /** Undefined for what is no result. */
+  readonly resultIn: (item: unknown) => GivenResult | undefined;
+  /** The number of items at the beginning that the conversation has already. */
+  readonly known: number;
+  readonly noMessage: string;
+}
+
+/** What a request asks: results of calls, with what is said behind them, or a message. Undefined where it is refused. */
+export function asksIn(
+  asked: Divided<unknown>,
+  { resultIn, known, noMessage }: AskReading,
+  context: z.RefinementCtx,
+): AskedMessages | CallResults | undefined {
+  const { items, path } = asked;
+  const last = items.at(-1);
+  const from = resultsFrom(items) ?? items.length;
+  const found = from < items.length ? toResults(items.slice(from), resultIn) : undefined;
+  if (!checkAdded(found ? { ...asked, from } : asked, context)) return undefined;
+  if (!found && isResult(last)) {
+    context.addIssue({ code: 'custom', path: [...path], message: UNKNOWN_CALL });
+    return undefined;
+  }
+  const question = () => toAsked(asked, known, context, noMessage);
+  if (!found) return question();
+  const otherwise = isOfUser(last) ? question() : undefined;
+  return { ...found, said: saidIn(items.slice(from)), otherwise };
 }
 
 export const UNKNOWN_CALL = 'No answer of the agent waits for these results together';

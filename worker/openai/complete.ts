@@ -20,7 +20,8 @@ export async function complete(
     ...askedBy(asks, () => toSending(request, toChatRequest(request), output)),
     isKept: request.store === true,
     isStreamed: request.stream === true,
-    ignored: [...ignoredIn(request, CompletionRequest), ...(request.tools?.missing ?? [])],
+    ignored: ignoredIn(request, CompletionRequest),
+    hosted: request.tools?.hosted ?? [],
     shape: (place) => {
       const head = newHead(place, requested);
       return {

@@ -7,25 +7,9 @@ import {
   ContentPart,
 } from '../../shared/api/requests.ts';
 import { REQUEST_LIMITS } from '../../shared/limits.ts';
-import {
-  type AskedMessages,
-  addedFrom,
-  checkAdded,
-  Earlier,
-  isOfUser,
-  isResult,
-  resultsFrom,
-  saidIn,
-  toAsked,
-} from './added.ts';
+import { type AskedMessages, addedFrom, Earlier } from './added.ts';
 import { ChatTools } from './brought-tools.ts';
-import {
-  type CallResults,
-  type GivenResult,
-  Output,
-  toResults,
-  UNKNOWN_CALL,
-} from './client-tools.ts';
+import { asksIn, type CallResults, type GivenResult, Output } from './client-tools.ts';
 import { textFileIn } from './history.ts';
 import { ResponseFormat, wishFor } from './output-format.ts';
 
@@ -86,20 +70,11 @@ const Messages = z
   .min(1)
   .max(REQUEST_LIMITS.maxHistoryMessages)
   .transform((items, context): AskedMessages | CallResults => {
-    const from = resultsFrom(items);
     const asked = { path: [], items, from: addedFrom(items), schema: Message };
-    const isAsking = !isResult(items.at(-1));
-    const found = from === undefined ? undefined : toResults(items.slice(from), resultIn);
-    const divided = found && from !== undefined ? { ...asked, from } : asked;
-    if (!checkAdded(divided, context)) return z.NEVER;
-    if (!found && !isAsking) context.addIssue({ code: 'custom', message: UNKNOWN_CALL });
-    if (!found) return isAsking ? toAsked(asked, 0, context, NO_MESSAGE) : z.NEVER;
-    const isAsked = isOfUser(items.at(-1));
-    const otherwise = isAsked ? toAsked(asked, 0, context, NO_MESSAGE) : undefined;
-    return { ...found, said: saidIn(items.slice(from)), otherwise };
+    const reading = { resultIn, known: 0, noMessage: NO_MESSAGE };
+    return asksIn(asked, reading, context) ?? z.NEVER;
   });
 
-/** Undefined for what is no result. */
 function resultIn(item: unknown): GivenResult | undefined {
   const message = Message.safeParse(item).data;
   if (message?.role !== 'tool') return undefined;

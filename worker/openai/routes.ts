@@ -2,7 +2,7 @@
 import * as z from 'zod';
 import { DrawbridgeError } from '../../shared/errors.ts';
 import { chats } from '../../shared/settings/models.ts';
-import { parseBody } from '../desk/parse.ts';
+import { parseMessage } from '../desk/parse.ts';
 import { type Endpoint, jsonAnswer } from '../endpoint.ts';
 import type { Env } from '../env.ts';
 import { listModels } from '../upstream/models.ts';
@@ -89,7 +89,7 @@ export const OPENAI: readonly Endpoint[] = [
       example: { model: 'gpt-5.2', messages: [{ role: 'user', content: 'What is here?' }] },
     },
     ...runAnswers(ChatAnswer, ChatCompletionChunk, COMPLETION_STREAM),
-    handle: async (c) => await complete(c, await parseBody(c, CompletionRequest)),
+    handle: async (c) => await complete(c, await parseMessage(c, CompletionRequest)),
   },
   {
     ...COMMON,
@@ -106,7 +106,7 @@ export const OPENAI: readonly Endpoint[] = [
       example: { model: 'gpt-5.2', input: 'What is here?' },
     },
     ...runAnswers(ResponseAnswer, ResponseEvent, RESPONSE_STREAM),
-    handle: async (c) => await respond(c, await parseBody(c, ResponsesRequest)),
+    handle: async (c) => await respond(c, await parseMessage(c, ResponsesRequest)),
   },
   {
     ...COMMON,

@@ -78,6 +78,9 @@ export interface ConversationPort extends Rpc.DurableObjectBranded {
   /** Changes a message that still waits for its turn. */
   edit(caller: Caller, ordinal: number, content: MessageContent): Promise<Outcome<Cancelled>>;
 
+  /** The names of the tools that a run has, without those of its app; null before its start. Fails with NOT_FOUND. */
+  offered(caller: Caller, ordinal: number): Promise<Outcome<string[] | null>>;
+
   /** Fails with NOT_FOUND if the response does not exist, or for null the conversation. */
   find(caller: Caller, ordinal: number | null): Promise<Outcome<void>>;
 
@@ -108,8 +111,25 @@ export interface ConversationPort extends Rpc.DurableObjectBranded {
     answer: ClarificationAnswer,
   ): Promise<Outcome<void>>;
 
-  /** From an app: what its tools returned. Returns the last sequence. Fails as `CallDesk.settleClientCalls`. */
-  giveResults(caller: Caller, ordinal: number, given: GivenResults): Promise<Outcome<number>>;
+  /**
+   * From an app: what its tools returned. Returns the last sequence. `images`: as in {@link Submission}. Fails as
+   * `CallDesk.settleClientCalls`.
+   */
+  giveResults(
+    caller: Caller,
+    ordinal: number,
+    given: GivenResults,
+    images?: string,
+  ): Promise<Outcome<number>>;
+
+  /** Holds a piece of an image until a conversation takes it. Only an object that is no conversation does. */
+  holdImage(digest: string, piece: string): Promise<void>;
+
+  /** A piece that it holds; null for another one. */
+  imagePiece(digest: string): string | null;
+
+  /** Gives up all pieces, unless it is a conversation. */
+  dropImages(): Promise<void>;
 
   /** Changes the conversation's plan. Fails with NOT_FOUND, SUPERSEDED and PLAN_CHANGED. */
   changePlan(caller: Caller, documentId: string, edit: PlanEdit): Promise<Outcome<Plan>>;
@@ -172,6 +192,8 @@ export interface SaveAs {
 
 /** A message for a conversation that may not exist yet. */
 export interface Submission extends Posted {
+  /** The object in which its large images wait, for the caller's conversation to take them. */
+  readonly images?: string | undefined;
   /** The bridge that the message names; a conversation that exists accepts only its own. */
   readonly bridgeId?: string | undefined;
   /** The bridge of the folder that the sender stands in. A conversation of another bridge refuses the message. */
@@ -268,4 +290,5 @@ export type TableName =
   | 'steers'
   | 'windows'
   | 'offers'
-  | 'left_out';
+  | 'left_out'
+  | 'images';

@@ -1,7 +1,7 @@
 /** `/api/v1/ui`: the agent as the chats of Vercel's AI SDK see it. */
 import * as z from 'zod';
 import { personOf, senderOf } from '../account/caller.ts';
-import { parse, parseBody, parseId } from '../desk/parse.ts';
+import { parse, parseId, parseMessage } from '../desk/parse.ts';
 import { SUBMIT_ERRORS, submitMessage } from '../desk/submit.ts';
 import { describeQuery, type Endpoint, type EndpointAnswer } from '../endpoint.ts';
 import { placeOf, unfinishedOf } from './chat.ts';
@@ -71,7 +71,7 @@ export const UI_MESSAGES: readonly Endpoint[] = [
     answers: [CHUNKS],
     errors: SUBMIT_ERRORS,
     handle: async (c) => {
-      const request = await parseBody(c, UiChatRequest, UI_BODY_LIMITS);
+      const request = await parseMessage(c, UiChatRequest, UI_BODY_LIMITS);
       const place = await placeOf(c.env, personOf(c), request);
       const submitted = await submitMessage(c.env, {
         ...senderOf(c),

@@ -5,7 +5,7 @@ import { DrawbridgeError, type WireError } from '../../shared/errors.ts';
 import { parseIfJson } from '../../shared/text/json.ts';
 import type { AppContext } from '../account/caller.ts';
 import type { Serve } from '../endpoint.ts';
-import { UI_BODY_LIMITS, UI_LIMITS } from './limits.ts';
+import { UI_LIMITS } from './limits.ts';
 import { ChatId } from './request.ts';
 import { BEAT, IF_LEFT } from './stream.ts';
 
@@ -72,7 +72,7 @@ class UiSocket {
 
   #hear(text: string): void {
     if (this.#isClosed) return;
-    if (text.length > UI_BODY_LIMITS.maxBodyBytes) return this.#close(1009);
+    if (text.length > UI_LIMITS.maxFrameChars) return this.#close(1009);
     if (this.#isKnown && this.#held === 0) return this.#take(text);
     this.#held += 1;
     if (this.#held > UI_LIMITS.maxHeldFrames) return this.#close(1008);

@@ -3,6 +3,7 @@
 import { PROVIDERS } from '../../shared/settings/dialects.ts';
 import { logEvent } from '../health/log.ts';
 import { metrics } from '../health/metrics.ts';
+import { withImages } from '../images/put-in.ts';
 import { Body, ConnectionError } from './body.ts';
 import { CONTEXT_LENGTH_EXCEEDED } from './context-overflow.ts';
 import { costOf } from './cost.ts';
@@ -114,7 +115,7 @@ async function attempt(
   for (let steps = 0; ; steps++) {
     const form = withConcession(target, made);
     const { body, omitted } = bodyFor(form, request);
-    const response = await post(body, form, guard.signal);
+    const response = await post(body, form, request, guard.signal);
     const judged = await readResponse(response, readerOptionsFor(form), onParts, guard);
     const { error } = judged.reply;
     if (!error) {
@@ -179,8 +180,10 @@ function bodyFor(
 async function post(
   body: JsonObject,
   target: ServerTarget,
+  { images }: UpstreamRequest,
   signal: AbortSignal,
 ): Promise<Response> {
+  const text = stringifyBody(body);
   const sent = fetch(`${target.baseUrl}${DIALECTS[target.dialect].path}`, {
     method: 'POST',
     headers: {
@@ -188,7 +191,7 @@ async function post(
       accept: 'text/event-stream',
       ...PROVIDERS[target.dialect].headers(target.apiKey),
     },
-    body: stringifyBody(body),
+    body: images ? withImages(text, images) : text,
     // A redirect could lead the key and the conversation to any host.
     redirect: 'manual',
     signal,

@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { OFFER_LIMITS } from '../../../shared/limits.ts';
 import { BUILT_IN } from '../../../shared/tools/toolbox.ts';
 import { call, scriptModel } from '../api.ts';
+import { newAccount } from '../conversation/conversing.ts';
 import { connectBridge } from '../tunnel/scripted-bridge.ts';
 import { callV1, complete, completed } from './completing.ts';
 
@@ -132,16 +133,24 @@ it('functions of a namespace are called by it', async () => {
   expect(output).toMatchObject([{ type: 'function_call', namespace: 'crm', name: 'find' }]);
 });
 
-it('tools of a server that the agent has not are named, and those that it has are not', async () => {
+it.each([
+  ['without a bridge', undefined, 'tools.web_search, tools.local_shell, '],
+  ['where a bridge runs commands', ['run_terminal_cmd'], 'tools.web_search, '],
+  ['where it also searches', ['run_terminal_cmd', 'web_search'], ''],
+])('tools of a server that the run has not are named: %s', async (_, has, missing) => {
   scriptModel(() => ({ text: 'x' }));
+  const account = newAccount();
+  if (has) await connectBridge({ account, tools: has });
   const types = ['web_search', 'local_shell', 'code_interpreter', 'mcp', 'of_the_future'];
   const tools = types.map((type) => ({ type }));
-  const body = JSON.stringify({ model: 'gpt-x', input: 'go', tools });
-  const response = await callV1('responses', {}, body);
-  expect(response.status).toBe(200);
-  expect(response.headers.get('drawbridge-ignored-fields')).toBe(
-    'tools.code_interpreter, tools.mcp, tools.of_the_future',
-  );
+  for (const body of [{ input: 'go' }, { input: 'go', stream: true }]) {
+    const response = await callV1('responses', { account }, JSON.stringify({ ...body, tools }));
+    expect(response.status).toBe(200);
+    expect(response.headers.get('drawbridge-ignored-fields')).toBe(
+      `${missing}tools.code_interpreter, tools.mcp, tools.of_the_future`,
+    );
+    await response.text();
+  }
 });
 
 it('a run begins with the function that the request demands, and then chooses itself', async () => {

@@ -72,6 +72,41 @@ it('a response is the whole answer, with its reasoning, usage and an id to go on
   });
 });
 
+it('a response says what was used, also where the request says nothing', async () => {
+  scriptModel(() => streamOf([textFrame('Hi.'), ...endFrames('stop')]));
+  const { id, created_at, completed_at, output, ...settings } = await responded({ model: 'gpt-x' });
+  expect(completed_at).toBeGreaterThanOrEqual(created_at);
+  expect(settings).toMatchObject({
+    ...{ object: 'response', status: 'completed', model: 'gpt-x', error: null, store: true },
+    ...{ incomplete_details: null, instructions: null, previous_response_id: null },
+    ...{ temperature: 1, top_p: 1, presence_penalty: 0, frequency_penalty: 0, top_logprobs: 0 },
+    ...{ tools: [], tool_choice: 'auto', parallel_tool_calls: true, max_tool_calls: null },
+    ...{ max_output_tokens: null, truncation: 'auto', reasoning: null, service_tier: 'default' },
+    ...{ background: false, metadata: {}, safety_identifier: null, prompt_cache_key: null },
+    text: { format: { type: 'text' } },
+  });
+});
+
+it('a response repeats the settings of its request', async () => {
+  scriptModel(() => streamOf([textFrame('{"a":1}'), ...endFrames('stop')]));
+  const schema = { type: 'object', properties: { a: { type: 'number' } } };
+  const set = { temperature: 0.5, top_p: 0.25, max_output_tokens: 99, safety_identifier: 'ana' };
+  const tools = [{ type: 'function', name: 'go', parameters: { type: 'object' } }];
+  const format = { type: 'json_schema', name: 'part', schema };
+  expect(await responded({ ...set, tools, text: { format } })).toMatchObject({
+    ...set,
+    tools: [{ ...tools[0], description: null, strict: null }],
+    text: { format: { type: 'json_schema', schema } },
+  });
+});
+
+it('a response that has only begun has no usage and no time of its end', async () => {
+  scriptModel(() => ({ text: 'Hi.' }));
+  const [begun] = await eventsOf(await respond({ stream: true }));
+  const response = { status: 'in_progress', usage: null, completed_at: null, output: [] };
+  expect(begun).toMatchObject({ type: 'response.created', response });
+});
+
 const USAGE = { prompt_tokens: 5, completion_tokens: 4, total_tokens: 9 };
 
 it('a streamed response has the same items, each from its start to its end', async () => {

@@ -25,6 +25,7 @@ export const TABLES: readonly { readonly name: TableName; readonly select: strin
   { name: 'windows', select: 'select * from windows where run <= ?1 order by number' },
   { name: 'offers', select: 'select * from offers where run <= ?1 order by number' },
   { name: 'left_out', select: 'select * from left_out where run <= ?1 order by number' },
+  { name: 'images', select: 'select * from images where run <= ?1 order by digest' },
 ];
 
 /** Reads at least one row, and further rows up to CONVERSATION_LIMITS.maxPageChars in all. */

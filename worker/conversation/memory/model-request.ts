@@ -4,6 +4,8 @@ import { textOf } from '../../../shared/api/requests.ts';
 import type { PromptChange } from '../../../shared/settings/prompt-blocks.ts';
 import type { Tool } from '../../../shared/tools/toolbox.ts';
 import type { Instructions } from '../../../shared/wire/offer.ts';
+import { heldAt } from '../../images/marker.ts';
+import type { ImagePieces } from '../../images/put-in.ts';
 import { familyOf, offeredTo } from '../../prompt/families.ts';
 import type { ModeWords } from '../../prompt/mode.ts';
 import { buildSystemPrompt, modeWordsWith } from '../../prompt/system.ts';
@@ -83,6 +85,23 @@ export function requestFor(
     sampling: run.request.sampling,
   };
 }
+
+/** The messages, with a note in place of each large image that is lost. */
+export function withoutLost(
+  messages: readonly UpstreamMessage[],
+  pieces: ImagePieces,
+): readonly UpstreamMessage[] {
+  return messages.map((message) => {
+    if (message.role !== 'user' || typeof message.content === 'string') return message;
+    const content = message.content.map((part) => {
+      const digests = part.type === 'image_url' ? heldAt(part)?.digests : undefined;
+      return digests?.every((digest) => pieces.has(digest)) === false ? LOST : part;
+    });
+    return { ...message, content };
+  });
+}
+
+const LOST = { type: 'text', text: '[image, lost]' } as const;
 
 /** The model's limits, and the size that every request of this run needs. */
 export function sizeOf(

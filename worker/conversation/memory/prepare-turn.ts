@@ -3,6 +3,7 @@
 import { responseIdOf } from '../../../shared/ids.ts';
 import type { Todo, Usage } from '../../../shared/wire/documents.ts';
 import type { RuleReports } from '../../../shared/wire/rules.ts';
+import type { ImagePieces } from '../../images/put-in.ts';
 import { type PromptEnv, readPromptChanges } from '../../prompt/setting.ts';
 import {
   type ModelEnv,
@@ -24,7 +25,14 @@ import { estimateUsage } from './estimate.ts';
 import { HeldMessages } from './held-messages.ts';
 import { readHistory, readTodos } from './history.ts';
 import { leftOutReport } from './left-out-report.ts';
-import { frameOf, type RequestFrame, requestFor, sizeOf, upstreamIdsIn } from './model-request.ts';
+import {
+  frameOf,
+  type RequestFrame,
+  requestFor,
+  sizeOf,
+  upstreamIdsIn,
+  withoutLost,
+} from './model-request.ts';
 import { RefusedParts, type TurnPlace } from './refused-parts.ts';
 import { reportRules } from './rules-report.ts';
 import { askForSummary, type Summary } from './summarise.ts';
@@ -45,6 +53,7 @@ export interface MemoryDeps {
   readonly conversationId: string;
   readonly log: RunLog;
   readonly runs: RunStore;
+  readonly images: ImagePieces;
   readonly recorder: Recorder;
   /** The models and the prompt's blocks. They are read for each turn, because a deployment can change them. */
   readonly settings: ModelEnv & PromptEnv;
@@ -110,7 +119,7 @@ export class Memory {
    * server for the model any more.
    */
   async prepareTurn(run: Run, { signal, after }: Preparing): Promise<PreparedTurn | null> {
-    const { log, runs, recorder, settings } = this.#deps;
+    const { log, runs, images, recorder, settings } = this.#deps;
     const asked = askedBy(run, recorder);
     const { model } = asked.request;
     const target = resolveTarget(model, settings);
@@ -125,7 +134,8 @@ export class Memory {
     const preparedWith = (said: readonly UpstreamMessage[], isMostlyFull: boolean) => {
       const wasShortened = refused.wasShortened(turn);
       const isFirst = turn.turns === 0;
-      return prepared(asked, target, frame, said, { isMostlyFull, wasShortened, isFirst });
+      const whole = { ...frame, said: withoutLost(said, images) };
+      return prepared(asked, target, whole, images, { isMostlyFull, wasShortened, isFirst });
     };
     if (after && !isShorter && !refused.tryNext(turn, read())) return null;
     if (!isShorter) {
@@ -235,12 +245,12 @@ function askedBy(run: Run, recorder: Recorder): Run {
 function prepared(
   run: Run,
   target: ModelTarget,
-  frame: RequestFrame,
-  said: readonly UpstreamMessage[],
+  { said, ...frame }: RequestFrame & { readonly said: readonly UpstreamMessage[] },
+  images: ImagePieces,
   { isFirst, ...history }: RefusedHistory & { readonly isFirst: boolean },
 ): PreparedTurn {
   const demand = isFirst ? run.request.demand : undefined;
-  const request = { ...requestFor(run, frame, said), history, demand };
+  const request = { ...requestFor(run, frame, said), images, history, demand };
   return {
     target,
     request,

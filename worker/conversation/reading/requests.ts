@@ -23,7 +23,7 @@ export const READ_PATH = '/read';
  * The JSON of what is wanted, or the API's error response; the caller can pass either on. It is a ChatResponse
  * (`response`), a ConversationView (`newest`), MessageImages, a Chapter, RuleReports, or an ApprovalList with what subagents ask.
  *
- * Reads the object's answer at once, because a slow reader would keep the object awake. Asks again when the object
+ * Reads the object's answer at once, but for images, because a slow reader would keep the object awake. Asks again when the object
  * restarts.
  */
 export async function readDocument(
@@ -36,7 +36,9 @@ export async function readDocument(
     const stub = conversationOf(env, caller);
     const url = `https://conversation${READ_PATH}?${query}`;
     const { status, headers, body } = await stub.fetch(url, { headers: tracing(caller) });
-    return new Response(await new Response(body).arrayBuffer(), { status, headers });
+    // Images can be larger than what the Worker may hold.
+    const whole = wanted.type === 'images' ? body : await new Response(body).arrayBuffer();
+    return new Response(whole, { status, headers });
   });
 }
 

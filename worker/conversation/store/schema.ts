@@ -1,4 +1,4 @@
-/** The tables of a conversation. They have integer keys and no secondary index; rows are appended. */
+/** The tables of a conversation. All but `images` have integer keys and no secondary index; rows are appended. */
 
 /** `MIGRATIONS[n]` migrates from version n to n + 1. It never changes once released. */
 export const MIGRATIONS = [
@@ -69,4 +69,6 @@ export const MIGRATIONS = [
    alter table conversation add column deleted integer;`,
   // What a model does not get, because its server refused it.
   'create table left_out (number integer primary key, run integer not null, body text not null);',
+  // Pieces of large images, which messages name. `run`: the first one that could.
+  'create table images (digest text primary key, run integer not null, body text not null);',
 ] as const;

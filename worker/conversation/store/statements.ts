@@ -4,6 +4,7 @@ import type { TapeEvent } from '../../../shared/wire/events.ts';
 import { migrate, openStored } from '../../storage/migrations.ts';
 import { RowMeter, type Sql } from '../../storage/row-meter.ts';
 import { firstRow, insertRow, updateRows } from '../../storage/statements.ts';
+import { ImageStore } from './image-statements.ts';
 import {
   type AgentRow,
   AgentSettings,
@@ -23,6 +24,7 @@ export type Description = Pick<ConversationRow, 'title' | 'archived' | 'titleAtt
 /** The named statements of one conversation. All are synchronous: writes without an await between them are atomic. */
 export class ConversationStore {
   readonly runs: RunStore;
+  readonly images: ImageStore;
   readonly #sql: Sql;
   /** For creating the tables, whose writes do not count as rows of a response. */
   readonly #uncounted: Sql;
@@ -31,6 +33,7 @@ export class ConversationStore {
     this.#uncounted = sql;
     this.#sql = meter.watch(sql);
     this.runs = new RunStore(this.#sql);
+    this.images = new ImageStore(this.#sql);
   }
 
   /** The conversation; null where nothing is stored, or only part of a copy. */

@@ -3,25 +3,9 @@ import * as z from 'zod';
 import type { OutputForm } from '../../../shared/api/requests.ts';
 import { ChatFields, type ChatRequest, ImagePart } from '../../../shared/api/requests.ts';
 import { REQUEST_LIMITS } from '../../../shared/limits.ts';
-import {
-  type AskedMessages,
-  addedFrom,
-  checkAdded,
-  Earlier,
-  isOfUser,
-  isResult,
-  resultsFrom,
-  saidIn,
-  toAsked,
-} from '../added.ts';
+import { addedFrom, Earlier, isResult } from '../added.ts';
 import { ResponsesTools } from '../brought-tools.ts';
-import {
-  type CallResults,
-  type GivenResult,
-  Output,
-  toResults,
-  UNKNOWN_CALL,
-} from '../client-tools.ts';
+import { asksIn, type GivenResult, Output } from '../client-tools.ts';
 import { fieldsOf, textFileIn } from '../history.ts';
 import { TextFormat, wishFor } from '../output-format.ts';
 import {
@@ -139,32 +123,15 @@ export const ResponsesFields = z.looseObject({
 export const ResponsesRequest = ResponsesFields.transform((request, context) => {
   const { input: items, previous_response_id: previous } = request;
   const known = items.findLastIndex((item) => referenceIn(item) !== undefined) + 1;
-  const isAsking = !isResult(items.at(-1));
-  const from = resultsFrom(items);
-  const isNew = previous != null && isAsking;
-  const asked = {
-    path: ['input'],
-    items,
-    from: isNew ? known : addedFrom(items),
-    schema: AnyItem,
-  };
-  const found = from === undefined ? undefined : toResults(items.slice(from), resultIn);
-  if (!checkAdded(found && from !== undefined ? { ...asked, from } : asked, context))
-    return z.NEVER;
-  if (!found && !isAsking) {
-    context.addIssue({ code: 'custom', path: ['input'], message: UNKNOWN_CALL });
-    return z.NEVER;
-  }
-  const isAsked = isAsking && !(found && !isOfUser(items.at(-1)));
-  const otherwise = isAsked ? toAsked(asked, known, context, NO_MESSAGE) : undefined;
-  const asks: AskedMessages | CallResults | undefined = found
-    ? { ...found, said: saidIn(items.slice(from)), otherwise }
-    : otherwise;
-  return { ...request, asks: asks ?? z.NEVER };
+  const isNew = previous != null && !isResult(items.at(-1));
+  const from = isNew ? known : addedFrom(items);
+  const asked = { path: ['input'], items, from, schema: AnyItem };
+  const reading = { resultIn, known, noMessage: NO_MESSAGE };
+  const asks = asksIn(asked, reading, context);
+  return asks ? { ...request, asks } : z.NEVER;
 });
 export type ResponsesRequest = z.infer<typeof ResponsesRequest>;
 
-/** Undefined for what is no result. */
 function resultIn(item: unknown): GivenResult | undefined {
   const result = AnyItem.safeParse(item).data;
   return result && 'output' in result ? { id: result.call_id, output: result.output } : undefined;

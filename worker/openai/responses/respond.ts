@@ -1,5 +1,7 @@
 /** Answers a request of the Responses API. */
 import type { Context } from 'hono';
+import type { ResponseFormatTextConfig } from 'openai/resources/responses/responses';
+import type { OutputForm } from '../../../shared/api/requests.ts';
 import { DrawbridgeError } from '../../../shared/errors.ts';
 import { parseResponseId, ResponseId } from '../../../shared/ids.ts';
 import { SECOND } from '../../../shared/units.ts';
@@ -37,7 +39,8 @@ export async function respond(
     ...askedBy(asks, () => toSending(request, toChatRequest(request, conversationId), form)),
     isKept,
     isStreamed: request.stream === true,
-    ignored: [...ignoredIn(asked, ResponsesFields), ...(request.tools?.missing ?? [])],
+    ignored: ignoredIn(asked, ResponsesFields),
+    hosted: request.tools?.hosted ?? [],
     shape: (place) => {
       const head = {
         name: nameIn(place, isKept),
@@ -45,7 +48,7 @@ export async function respond(
         created: Math.floor(Date.now() / SECOND),
         instructions: request.instructions ?? null,
         previous: request.previous_response_id ?? null,
-        used: usedIn(request),
+        used: usedIn(request, form),
       };
       return {
         whole: ({ words, calls, model, usage }, reason) => {
@@ -60,17 +63,32 @@ export async function respond(
   });
 }
 
-function usedIn(request: ResponsesRequest): UsedSettings {
+/** Without `temperature` or `top_p` nothing is sent: 1 leaves the model's own choice as it is. */
+function usedIn(request: ResponsesRequest, form: OutputForm | undefined): UsedSettings {
   const { temperature, top_p, tools, tool_choice, parallel_tool_calls, max_output_tokens } =
     request;
   return {
-    temperature: temperature ?? null,
-    top_p: top_p ?? null,
+    temperature: temperature ?? 1,
+    top_p: top_p ?? 1,
     max_output_tokens: max_output_tokens ?? null,
     parallel_tool_calls: parallel_tool_calls ?? true,
     tool_choice: namedChoice(tool_choice),
-    tools: (tools?.given ?? []) as UsedSettings['tools'],
+    tools: (tools?.given ?? []).map((tool) =>
+      'type' in tool && tool.type === 'function' ? { ...NO_FACTS, ...tool } : tool,
+    ) as UsedSettings['tools'],
+    text: { format: formatOf(form) },
+    safety_identifier: request.safety_identifier ?? null,
   };
+}
+
+/** What a function has to say of itself, even where the request says nothing. */
+const NO_FACTS = { description: null, parameters: null, strict: null };
+
+/** Of a schema the request's name for it is not kept. */
+function formatOf(form: OutputForm | undefined): ResponseFormatTextConfig {
+  if (!form) return { type: 'text' };
+  const { schema } = form;
+  return schema ? { type: 'json_schema', name: '', schema, strict: true } : { type: 'json_object' };
 }
 
 function namedChoice(choice: ResponsesRequest['tool_choice']): UsedSettings['tool_choice'] {

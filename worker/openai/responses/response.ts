@@ -5,6 +5,7 @@ import type {
   ResponseUsage,
 } from 'openai/resources/responses/responses';
 import type { Words } from '../../../shared/shown/markdown.ts';
+import { SECOND } from '../../../shared/units.ts';
 import type { AnswerUsage } from '../../words/answer-usage.ts';
 import type { Failure, FinishReason } from '../../words/ending.ts';
 import type { ClientCall } from '../client-tools.ts';
@@ -25,10 +26,17 @@ export interface ResponseHead {
   readonly used: UsedSettings;
 }
 
-/** Settings as the answer repeats them; null for the server's own. */
+/** Settings as the answer repeats them. */
 export type UsedSettings = Pick<
-  OpenAiResponse,
-  'temperature' | 'top_p' | 'tools' | 'tool_choice' | 'parallel_tool_calls' | 'max_output_tokens'
+  WireResponse,
+  | 'temperature'
+  | 'top_p'
+  | 'tools'
+  | 'tool_choice'
+  | 'parallel_tool_calls'
+  | 'max_output_tokens'
+  | 'text'
+  | 'safety_identifier'
 >;
 
 /** What changes. */
@@ -41,9 +49,12 @@ export interface ResponseState {
   readonly failure?: Failure;
 }
 
-/** As on the wire: `output_text` is of OpenAI's clients. */
-export type WireResponse = Omit<OpenAiResponse, 'output_text' | 'access_programs'> & {
+/** As on the wire, with all that Open Responses requires: `output_text` is of OpenAI's clients. */
+export type WireResponse = Omit<OpenAiResponse, 'output_text' | 'access_programs' | 'usage'> & {
+  readonly usage: ResponseUsage | null;
   readonly store: boolean;
+  readonly presence_penalty: number;
+  readonly frequency_penalty: number;
   readonly drawbridge_usage?: RunUsage;
 };
 
@@ -55,6 +66,7 @@ export function newResponse(
     id: `resp_${name}`,
     object: 'response',
     created_at: created,
+    completed_at: status === 'completed' ? Math.floor(Date.now() / SECOND) : null,
     status,
     model,
     instructions,
@@ -65,13 +77,27 @@ export function newResponse(
       ? { code: 'server_error', message: `${failure.code}: ${failure.message}` }
       : null,
     incomplete_details: status === 'incomplete' ? { reason: CUT[reason ?? 'length'] } : null,
-    ...(usage && { usage: toUsage(usage), drawbridge_usage: toRunUsage(usage) }),
+    usage: usage ? toUsage(usage) : null,
+    ...(usage && { drawbridge_usage: toRunUsage(usage) }),
     store: isKept,
     metadata: {},
     ...used,
-    text: { format: { type: 'text' } },
+    ...NEVER_ASKED,
   };
 }
+
+/** Settings that no request of Drawbridge to a model has, as their standards. A long conversation is compacted. */
+const NEVER_ASKED = {
+  truncation: 'auto',
+  presence_penalty: 0,
+  frequency_penalty: 0,
+  top_logprobs: 0,
+  reasoning: null,
+  max_tool_calls: null,
+  background: false,
+  service_tier: 'default',
+  prompt_cache_key: null,
+} as const;
 
 const CUT = {
   stop: 'max_output_tokens',
