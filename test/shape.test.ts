@@ -257,7 +257,7 @@ const MAY_IMPORT = parseTable(`
     ws local/bridge local/runtime local/state jose node: zod bridge/ide/discovery
     local/limits.ts
 
-  worker/ports: shared worker/outcome.ts worker/conversation/store worker/storage
+  worker/ports: shared worker/images worker/outcome.ts worker/conversation/store worker/storage
   worker/env.ts: worker/ports worker/deliveries worker/prompt worker/storage worker/upstream
   worker/objects.ts: worker/ports worker/env.ts
   worker/origin.ts: worker/env.ts

@@ -77,7 +77,7 @@ function serve(endpoint: Endpoint): void {
         async (request) => await app.fetch(request, c.env, c.executionCtx),
       );
     } finally {
-      if (c.var.images?.id) c.executionCtx.waitUntil(c.var.images.drop());
+      c.var.images?.end();
     }
   });
 }

@@ -80,7 +80,7 @@ export interface AppContext {
     trace: string;
     operation: string;
     turn?: Disposable;
-    /** The large images of the request's message. They are given up after its answer has begun. */
+    /** The large images of the request's message. They are given up when its handler ends. */
     images?: WaitingImages;
   };
 }
@@ -96,10 +96,13 @@ export function stillAskedBy({ req }: Context<AppContext>): StillAsked {
   return () => !req.raw.signal.aborted;
 }
 
-/** The sender of a message. `bridgeId`: of the folder that the token was made in. `terms`: of the sender's app. */
+/**
+ * The sender of a message. `bridgeId`: of the folder that the token was made in. `terms`: of the sender's app. `images`:
+ * where the large images of the message wait.
+ */
 export function senderOf(c: Context<AppContext>) {
   const { bridge: bridgeId, app } = c.var.caller;
-  return { ...personOf(c), bridgeId, terms: app?.key.terms, images: c.var.images?.id };
+  return { ...personOf(c), bridgeId, terms: app?.key.terms, images: c.var.images?.place };
 }
 
 /** @throws {DrawbridgeError} FORBIDDEN if the caller is a user of an app whose token may not do this. */

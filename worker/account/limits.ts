@@ -53,6 +53,8 @@ export const HEAVY_LIMITS = {
   bodyBytes: 128 * KIB,
   /** How long its turn lasts for each byte: until it is stored, and the model asked. */
   bodyMsPerByte: 400 / MIB,
+  /** The same for a character of its large images: until their conversation has taken them. */
+  imageMsPerChar: 20 / MIB,
   /** After how long without a piece of the body its turn is given back: a phone sends for many seconds. */
   slowMs: 50,
   /** Between two looks of the next one in the line whether its turn has come. Those behind it look at each beat. */

@@ -8,7 +8,7 @@ import { ChatResponse } from '../../shared/wire/documents.ts';
 import { type AppContext, personOf } from '../account/caller.ts';
 import { readDocument } from '../conversation/reading/requests.ts';
 import { sentWith } from '../desk/idempotency.ts';
-import { parseBody, parseId, parseMessage } from '../desk/parse.ts';
+import { parseId, parseMessage } from '../desk/parse.ts';
 import { type Sending, SUBMIT_ERRORS, submitMessage } from '../desk/submit.ts';
 import { type Endpoint, type EndpointAnswer, IDEMPOTENCY_KEY, jsonAnswer } from '../endpoint.ts';
 import { foldAnswer, onlyWaits } from '../follow/fold-answer.ts';
@@ -154,8 +154,10 @@ export const CHAT: readonly Endpoint[] = [
     errors: ['ALREADY_STARTED'],
     handle: async (c) => {
       const { caller, ordinal } = addressed(c);
-      const { content } = await parseBody(c, MessagePatch);
-      return c.json(unwrap(await conversationOf(c.env, caller).edit(caller, ordinal, content)));
+      const { content } = await parseMessage(c, MessagePatch);
+      const conversation = conversationOf(c.env, caller);
+      const images = c.var.images?.place;
+      return c.json(unwrap(await conversation.edit(caller, ordinal, content, images)));
     },
   },
   {

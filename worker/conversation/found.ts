@@ -1,5 +1,6 @@
 /** Finds what a caller names, or throws NOT_FOUND. */
 import { DrawbridgeError } from '../../shared/errors.ts';
+import { offeredTools } from './log/offered-tools.ts';
 import type { Parts } from './parts.ts';
 import type { Run } from './store/rows.ts';
 
@@ -17,4 +18,11 @@ export function runOf({ log }: Pick<Parts, 'log'>, ordinal: number): Run {
   const run = log.find(ordinal);
   if (!run) throw notFound('response');
   return run;
+}
+
+/** The names of the agent's own tools that a run has; null before its start. */
+export function offeredBy(run: Run): string[] | null {
+  if (run.started === null) return null;
+  const own = offeredTools(run).filter(({ executor }) => executor !== 'client');
+  return own.map(({ name }) => name);
 }

@@ -1,11 +1,13 @@
 /** Takes the large images of a message from where they wait into its conversation. */
 import type { MessageContent } from '../../shared/api/requests.ts';
+import { DrawbridgeError } from '../../shared/errors.ts';
 import type { Env } from '../env.ts';
 import { HELD_LIMITS } from '../images/limits.ts';
-import { digestsIn } from '../images/marker.ts';
-import { unknownImage } from '../images/waiting.ts';
+import { heldOf, markerOf } from '../images/marker.ts';
+import { unknownImage, type WaitingPlace } from '../images/waiting.ts';
 import { conversationOf } from '../objects.ts';
 import { reach } from '../reach.ts';
+import { notFound } from './found.ts';
 import type { Parts } from './parts.ts';
 import type { ConversationStore } from './store/statements.ts';
 
@@ -18,27 +20,43 @@ export interface ImageDoor {
 }
 
 /**
- * Stores the pieces that these messages name, from the object `spool`. A message that is refused afterwards leaves them
- * here: it may come again.
- * @throws {DrawbridgeError} INVALID_REQUEST for a piece that is neither here nor there.
+ * Stores the pieces of images that these messages have, from the place where they wait. `taken` gets the digests of
+ * those that were not here before.
+ * @throws {DrawbridgeError} INVALID_REQUEST for an image that the request has not brought, CONVERSATION_FULL, and
+ * NOT_FOUND where the conversation is deleted meanwhile.
  */
 export async function takeImages(
   { env, storage, store, parts }: ImageDoor,
   said: readonly MessageContent[],
-  spool: string | undefined,
+  place: WaitingPlace | undefined,
+  taken: string[],
 ): Promise<void> {
-  const digests = said.flatMap(digestsIn);
-  if (digests.length === 0) return;
-  if (!parts()) {
+  const held = said.flatMap(heldOf);
+  if (held.length === 0) return;
+  const known = new Set(place?.markers);
+  if (!place || held.some((image) => !known.has(markerOf(image)))) throw unknownImage();
+  const began = parts();
+  if (!began) {
     store.prepare();
     await storage.setAlarm(Date.now() + HELD_LIMITS.waitMs);
   }
-  const waiting = () => conversationOf(env, { conversationId: spool ?? '' });
-  for (const digest of digests) {
-    if (store.images.has(digest)) continue;
-    const piece = spool && (await reach<string | null>(() => waiting().imagePiece(digest)));
-    if (!piece) throw unknownImage();
+  let chars = store.images.chars;
+  for (const digest of new Set(held.flatMap(({ digests }) => digests))) {
+    if (store.images.charsOf(digest) !== null) continue;
+    const waiting = () => conversationOf(env, { conversationId: place.id });
+    const piece = await reach<string | null>(() => waiting().imagePiece(digest));
+    if (began && parts() !== began) throw notFound('conversation');
+    if (piece === null) throw unknownImage();
+    chars += piece.length;
+    if (chars > HELD_LIMITS.maxHeldChars) throw full();
     const { current, newest = 0 } = parts()?.log ?? {};
     store.images.insert(digest, current?.ordinal ?? newest + 1, piece);
+    taken.push(digest);
   }
+  if (began && parts() !== began) throw notFound('conversation');
+}
+
+function full(): DrawbridgeError {
+  const message = 'The conversation holds too many images: start a new one, or leave this one out';
+  return new DrawbridgeError('CONVERSATION_FULL', message);
 }

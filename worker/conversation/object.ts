@@ -18,6 +18,7 @@ import type { GuestCall, ToolResult } from '../../shared/wire/tunnel.ts';
 import type { Env } from '../env.ts';
 import { logEvent } from '../health/log.ts';
 import { HELD_LIMITS } from '../images/limits.ts';
+import type { WaitingPlace } from '../images/waiting.ts';
 import { accountOf } from '../objects.ts';
 import { type Outcome, toOutcome, unwrap } from '../outcome.ts';
 import type { Belonging, PrivateListing, ResponseUsage } from '../ports/account.ts';
@@ -43,10 +44,9 @@ import { answerClarification } from './calls/clarifications.ts';
 import { TunnelHands } from './calls/hands.ts';
 import { extentOf, noteMaking, pagesOf, takePages } from './fork/fork.ts';
 import { readPage } from './fork/pages.ts';
-import { agentOf, notFound, runOf } from './found.ts';
+import { agentOf, notFound, offeredBy, runOf } from './found.ts';
 import { takeImages } from './image-taking.ts';
 import { saidIn } from './listing.ts';
-import { offeredTools } from './log/offered-tools.ts';
 import { assembleParts, type Parts } from './parts.ts';
 import { contentDeleted, lapsesAtMs, stoneOf, toListedRow, viewOfStone } from './privacy.ts';
 import { parseFollowRequest, parseReadRequest, READ_PATH } from './reading/requests.ts';
@@ -57,8 +57,8 @@ import { guestSubmission, refuseSubagent, type TakingInDoor, takeIn } from './ta
 import { Followers } from './tape/followers.ts';
 
 /**
- * One conversation. The constructor writes only to migrate a stored conversation, so a request for an unknown id stores
- * nothing. Expected failures come back as {@link Outcome}. Every method that takes a caller checks the owner.
+ * One conversation, or for some seconds the images of a request that will belong to one. The constructor writes only to
+ * migrate a stored conversation, so a request for an unknown id stores nothing. Expected failures come back as {@link Outcome}. Every method that takes a caller checks the owner.
  */
 export class Conversation extends DurableObject<Env> implements ConversationPort {
   readonly #meter = new RowMeter();
@@ -90,17 +90,13 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
       this.#requireText(caller);
       if (!this.#parts && hasSchema(this.ctx.storage.sql)) await this.#sweep();
       const { messages } = submission.request;
-      const said = messages.map(({ content }) => content);
-      this.#taking += 1;
-      try {
-        const isTaken = this.#parts ? this.#parts.row.owner === caller.account : submission.create;
-        if (isTaken) await this.#takeImages(said, submission.images);
-        const taken = await takeIn(caller, submission, this.#doorFor(caller));
-        await this.#parts?.note.look();
-        return taken;
-      } finally {
-        this.#taking -= 1;
-      }
+      const isIts = this.#parts ? this.#parts.row.owner === caller.account : submission.create;
+      const said = isIts ? messages.map(({ content }) => content) : [];
+      const taken = await this.#withImages(said, submission.images, () =>
+        takeIn(caller, submission, this.#doorFor(caller)),
+      );
+      await this.#parts?.note.look();
+      return taken;
     });
   }
 
@@ -164,26 +160,29 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
     });
   }
 
-  edit(caller: Caller, ordinal: number, content: MessageContent): Promise<Outcome<Cancelled>> {
+  edit(
+    caller: Caller,
+    ordinal: number,
+    content: MessageContent,
+    images?: WaitingPlace,
+  ): Promise<Outcome<Cancelled>> {
     return toOutcome(async () => {
       this.#partsFor(caller);
-      await this.#takeImages([content]);
-      const { inbox, reader, ...parts } = this.#partsFor(caller);
-      const run = runOf(parts, ordinal);
-      if (!inbox.edit(run, content)) {
-        throw new DrawbridgeError('ALREADY_STARTED', 'The message is no longer waiting');
-      }
-      const { id, status } = reader.response(run);
-      return { id, status };
+      return await this.#withImages([content], images, () => {
+        const { inbox, reader, ...parts } = this.#partsFor(caller);
+        const run = runOf(parts, ordinal);
+        if (!inbox.edit(run, content)) {
+          throw new DrawbridgeError('ALREADY_STARTED', 'The message is no longer waiting');
+        }
+        const { id, status } = reader.response(run);
+        return { id, status };
+      });
     });
   }
 
   offered(caller: Caller, ordinal: number): Promise<Outcome<string[] | null>> {
     return toOutcome(() => {
-      const run = runOf(this.#partsFor(caller), ordinal);
-      if (run.started === null) return null;
-      const tools = offeredTools(run);
-      return tools.filter(({ executor }) => executor !== 'client').map(({ name }) => name);
+      return offeredBy(runOf(this.#partsFor(caller), ordinal));
     });
   }
 
@@ -289,15 +288,16 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
     caller: Caller,
     ordinal: number,
     given: GivenResults,
-    images?: string,
+    images?: WaitingPlace,
   ): Promise<Outcome<number>> {
     return toOutcome(async () => {
       this.#partsFor(caller);
-      await this.#takeImages(given.said, images);
-      const { calls, inbox } = this.#partsFor(caller);
-      const { sequence, isNew } = calls.settleClientCalls(ordinal, given);
-      if (isNew) inbox.sayBehind(given.said);
-      return sequence;
+      return await this.#withImages(given.said, images, () => {
+        const { calls, inbox } = this.#partsFor(caller);
+        const { sequence, isNew } = calls.settleClientCalls(ordinal, given);
+        if (isNew) inbox.sayBehind(given.said);
+        return sequence;
+      });
     });
   }
 
@@ -478,10 +478,28 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
     if (!this.#copying && this.#taking === 0) await this.ctx.storage.deleteAll();
   }
 
-  async #takeImages(said: readonly MessageContent[], spool?: string): Promise<void> {
+  /** Takes the images of these messages, and then does `store`. What was taken goes again where that fails. */
+  async #withImages<Stored>(
+    said: readonly MessageContent[],
+    place: WaitingPlace | undefined,
+    store: () => Stored | Promise<Stored>,
+  ): Promise<Stored> {
     const { storage } = this.ctx;
     const door = { env: this.env, storage, store: this.#store, parts: () => this.#parts };
-    await takeImages(door, said, spool);
+    const taken: string[] = [];
+    this.#taking += 1;
+    try {
+      await takeImages(door, said, place, taken);
+      return await store();
+    } catch (error) {
+      // Another message may count on them.
+      const isAlone = this.#taking === 1 && hasSchema(storage.sql);
+      if (isAlone && this.#parts) this.#store.images.delete(taken);
+      else if (isAlone && taken.length > 0 && !this.#stone) await storage.deleteAll();
+      throw error;
+    } finally {
+      this.#taking -= 1;
+    }
   }
 
   #assemble(row: ConversationRow, stored: boolean): Parts {

@@ -4,7 +4,7 @@ import type { ApprovalList } from '../../shared/api/listings.ts';
 import { imagesOf, type MessageContent } from '../../shared/api/requests.ts';
 import { openAsksIn } from '../../shared/shown/asks.ts';
 import { OpenApproval, OpenQuestions } from '../../shared/wire/approvals.ts';
-import { type ImagePieces, withImages } from '../images/put-in.ts';
+import { type ImagePieces, PlacedImages } from '../images/put-in.ts';
 import { runOf } from './found.ts';
 import type { Parts } from './parts.ts';
 import { privacyOf } from './privacy.ts';
@@ -18,8 +18,9 @@ export function serveRead(
   wanted: ReadRequest['wanted'],
   pieces: ImagePieces,
 ): Response {
-  const text = JSON.stringify(documentOf(parts, wanted));
-  const body = wanted.type === 'images' ? withImages(text, pieces) : text;
+  const places = new PlacedImages(pieces);
+  const text = JSON.stringify(documentOf(parts, wanted, places));
+  const body = places.fill(text);
   const answer = new Response(body, { headers: { 'content-type': 'application/json' } });
   parts.runner.advance();
   return answer;
@@ -40,13 +41,13 @@ export function serveFollower(
   return new Response(null, { status: 101, webSocket: client });
 }
 
-function documentOf(parts: Parts, wanted: ReadRequest['wanted']): object {
+function documentOf(parts: Parts, wanted: ReadRequest['wanted'], places: PlacedImages): object {
   const { reader, memory } = parts;
   switch (wanted.type) {
     case 'response':
       return reader.response(runOf(parts, wanted.ordinal));
     case 'images':
-      return imagesIn(contentOf(runOf(parts, wanted.ordinal).request));
+      return imagesIn(contentOf(runOf(parts, wanted.ordinal).request), places);
     case 'newest':
       if (wanted.newest.before !== null) runOf(parts, wanted.newest.before);
       return { ...reader.views.newest(wanted.newest), privacy: privacyOf(parts) };
@@ -60,8 +61,10 @@ function documentOf(parts: Parts, wanted: ReadRequest['wanted']): object {
   }
 }
 
-function imagesIn(content: MessageContent): MessageImages {
-  return { items: imagesOf(content).map(({ image_url: { url } }) => ({ url })) };
+/** Without those that are lost. */
+function imagesIn(content: MessageContent, places: PlacedImages): MessageImages {
+  const urls = imagesOf(content).map(({ image_url: { url } }) => places.place(url));
+  return { items: urls.filter((url) => url !== 'lost').map((url) => ({ url })) };
 }
 
 function openAsksOf({ listing, recorder }: Parts): ApprovalList {

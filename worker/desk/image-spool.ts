@@ -3,49 +3,94 @@ import { newConversationId } from '../../shared/ids.ts';
 import { sha256 } from '../../shared/text/sha256.ts';
 import { noteMaking } from '../conversation/fork/fork.ts';
 import type { Env } from '../env.ts';
-import type { HeldImage } from '../images/marker.ts';
-import { unknownImage, type WaitingImages } from '../images/waiting.ts';
+import { HELD_LIMITS } from '../images/limits.ts';
+import { type HeldImage, markerOf } from '../images/marker.ts';
+import type { ImageHolder } from '../images/take-out.ts';
+import { unknownImage, type WaitingImages, type WaitingPlace } from '../images/waiting.ts';
 import { conversationOf } from '../objects.ts';
 import { reach } from '../reach.ts';
 
-/** An object of its own, which becomes no conversation. It is made with the first piece. */
-export class ImageSpool implements WaitingImages {
+/** The request that images come with. */
+export interface SpoolRequest {
+  readonly account: string;
+  /** Aborted when the sender leaves. */
+  readonly left: AbortSignal;
+  readonly waitUntil: (work: Promise<unknown>) => void;
+}
+
+/**
+ * An object of its own, which becomes no conversation. It is made with the first piece, and given up when the request
+ * is over, also where its sender leaves.
+ */
+export class ImageSpool implements ImageHolder, WaitingImages {
+  chars = 0;
   readonly #env: Env;
-  readonly #at: { readonly account: string; readonly conversationId: string };
+  readonly #request: SpoolRequest;
+  readonly #conversationId = newConversationId(crypto.randomUUID());
+  readonly #markers = new Set<string>();
+  readonly #over = Promise.withResolvers<void>();
   #isMade = false;
 
-  constructor(env: Env, account: string) {
+  constructor(env: Env, request: SpoolRequest) {
     this.#env = env;
-    this.#at = { account, conversationId: newConversationId(crypto.randomUUID()) };
+    this.#request = request;
   }
 
-  get id(): string | undefined {
-    return this.#isMade ? this.#at.conversationId : undefined;
+  get place(): WaitingPlace | undefined {
+    return this.#isMade ? { id: this.#conversationId, markers: [...this.#markers] } : undefined;
   }
 
-  /** Holds a piece, and returns its digest. @throws {DrawbridgeError} as {@link noteMaking}, and UNAVAILABLE. */
+  /** @throws {DrawbridgeError} as {@link noteMaking}, and UNAVAILABLE. */
   async hold(piece: string): Promise<string> {
     const digest = await sha256(piece);
-    if (!this.#isMade) await noteMaking(this.#env, this.#at);
-    this.#isMade = true;
-    await reach(() => conversationOf(this.#env, this.#at).holdImage(digest, piece));
+    if (!this.#isMade) {
+      const { account, waitUntil } = this.#request;
+      await noteMaking(this.#env, { account, conversationId: this.#conversationId });
+      this.#isMade = true;
+      waitUntil(this.#dropLater());
+    }
+    await reach(() => this.#object().holdImage(digest, piece));
+    this.chars += piece.length;
     return digest;
   }
 
-  async contentOf({ digests }: HeldImage): Promise<string> {
+  mark(image: HeldImage): string {
+    const marker = markerOf(image);
+    this.#markers.add(marker);
+    return marker;
+  }
+
+  async contentOf(image: HeldImage): Promise<string> {
+    if (!this.#markers.has(markerOf(image))) throw unknownImage();
     const pieces: string[] = [];
-    for (const digest of digests) {
-      const stub = () => conversationOf(this.#env, this.#at);
-      const piece = this.#isMade && (await reach<string | null>(() => stub().imagePiece(digest)));
-      if (!piece) throw unknownImage();
+    for (const digest of image.digests) {
+      const piece = await reach<string | null>(() => this.#object().imagePiece(digest));
+      if (piece === null) throw unknownImage();
       pieces.push(piece);
     }
     return pieces.join('');
   }
 
-  async drop(): Promise<void> {
-    if (!this.#isMade) return;
-    await conversationOf(this.#env, this.#at)
+  end(): void {
+    this.#over.resolve();
+  }
+
+  #object() {
+    return conversationOf(this.#env, { conversationId: this.#conversationId });
+  }
+
+  /** The runtime ends the handler of a request whose sender has left, without its `finally`. */
+  async #dropLater(): Promise<void> {
+    const { left } = this.#request;
+    const isLeft = Promise.withResolvers<void>();
+    left.addEventListener('abort', () => isLeft.resolve());
+    if (left.aborted) isLeft.resolve();
+    await Promise.race([
+      this.#over.promise,
+      isLeft.promise.then(() => scheduler.wait(HELD_LIMITS.leftMs)),
+    ]);
+    // What stays goes after `waitMs`.
+    await this.#object()
       .dropImages()
       .catch(() => undefined);
   }

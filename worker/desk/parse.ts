@@ -25,17 +25,21 @@ export async function parseBody<Schema extends z.ZodType>(
 }
 
 /**
- * The same for a message, whose large images wait in `c.var.images` for their conversation. @throws as {@link parseBody}
- * and {@link ImageSpool.hold}
+ * The same for a message. Sets `c.var.images`, where its large images wait for their conversation: `senderOf` hands them
+ * on. @throws as {@link parseBody} and {@link ImageSpool.hold}
  */
 export async function parseMessage<Schema extends z.ZodType>(
   c: Context<AppContext>,
   schema: Schema,
   limits?: BodyLimits,
 ): Promise<z.output<Schema>> {
-  const spool = new ImageSpool(c.env, c.var.caller.sub);
+  const spool = new ImageSpool(c.env, {
+    account: c.var.caller.sub,
+    left: c.req.raw.signal,
+    waitUntil: (work) => c.executionCtx.waitUntil(work),
+  });
   c.set('images', spool);
-  const filter = new ImageFilter((piece) => spool.hold(piece));
+  const filter = new ImageFilter(spool);
   return await takeBody(
     c,
     (turn) => readText(c.req.raw, limits, turn, filter),
@@ -77,7 +81,9 @@ export async function takeBody<Body extends { readonly length: number }, Made>(
 /** Not until the end of the request, which may wait for the whole answer. */
 function keepUntilStored(c: Context<AppContext>, turn: Disposable, length: number): void {
   c.set('turn', turn);
-  const stored = scheduler.wait(length * HEAVY_LIMITS.bodyMsPerByte);
+  const { bodyMsPerByte, imageMsPerChar } = HEAVY_LIMITS;
+  const imagesMs = (c.var.images?.chars ?? 0) * imageMsPerChar;
+  const stored = scheduler.wait(length * bodyMsPerByte + imagesMs);
   c.executionCtx.waitUntil(stored.finally(() => turn[Symbol.dispose]()));
 }
 

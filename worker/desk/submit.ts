@@ -12,6 +12,7 @@ import { forkConversation, noteMaking } from '../conversation/fork/fork.ts';
 import type { Errand, RequestFields, RunRequest } from '../conversation/store/rows.ts';
 import { titleOf } from '../conversation/store/title.ts';
 import type { Env } from '../env.ts';
+import type { WaitingPlace } from '../images/waiting.ts';
 import { accountOf, conversationOf, tunnelOf } from '../objects.ts';
 import { type Outcome, unwrap } from '../outcome.ts';
 import type {
@@ -44,7 +45,7 @@ export interface Sending {
   /** Where the sender stands: the bridge of a message that names none. */
   readonly bridgeId?: string | undefined;
   /** Where large images of the request wait; undefined without any. */
-  readonly images?: string | undefined;
+  readonly images?: WaitingPlace | undefined;
   /** What the sender’s app allows; undefined for a person. */
   readonly terms?: Terms | undefined;
   /** Executes this plan instead of answering the request's messages. The conversation must exist. */

@@ -1,55 +1,90 @@
 /** Puts held images back into JSON, while it is sent. */
-import { markersIn } from './marker.ts';
+import { heldAt } from './marker.ts';
 
-/** ImagePieces of images by their digests. A piece can be lost with a damaged row. */
+/** Pieces of images by their digests. A piece can be lost with a damaged row. */
 export interface ImagePieces {
-  has(digest: string): boolean;
+  /** The length of a piece; null where it is lost. */
+  charsOf(digest: string): number | null;
   read(digest: string): string | null;
 }
 
 /**
- * The text as a body, with the images in place of their markers. No more than a piece is in memory. A marker whose
- * pieces are not all there stays.
+ * The large images of one body. Each stands in its JSON as a token that nothing else there can be, because it is made
+ * at random for this body alone.
  */
-export function withImages(text: string, pieces: ImagePieces): string | ReadableStream<Uint8Array> {
-  const held = markersIn(text).filter(({ digests }) => digests.every((each) => pieces.has(each)));
-  if (held.length === 0) return text;
-  const encoder = new TextEncoder();
-  const parts: (Uint8Array | string)[] = [];
-  let from = 0;
-  let length = 0;
-  const add = (part: string) => {
-    const bytes = encoder.encode(part);
-    parts.push(bytes);
-    length += bytes.byteLength;
-  };
-  for (const { at, end, digests, chars } of held) {
-    add(text.slice(from, at));
-    parts.push(...digests);
-    length += chars;
-    from = end;
-  }
-  add(text.slice(from));
-  // Servers want to know the length: few take a body in chunks.
-  const { readable, writable } = new FixedLengthStream(length);
-  void write(parts, pieces, writable).catch(() => undefined); // Whoever reads gets the error.
-  return readable;
-}
+export class PlacedImages {
+  readonly #pieces: ImagePieces;
+  #token: string | undefined;
+  readonly #placed: { readonly digests: readonly string[]; readonly chars: number }[] = [];
+  #charsLeft: number;
 
-async function write(
-  parts: readonly (Uint8Array | string)[],
-  pieces: ImagePieces,
-  writable: WritableStream<Uint8Array>,
-): Promise<void> {
-  const encoder = new TextEncoder();
-  const writer = writable.getWriter();
-  try {
-    for (const part of parts) {
-      const bytes = typeof part === 'string' ? encoder.encode(pieces.read(part) ?? '') : part;
-      await writer.write(bytes);
+  constructor(pieces: ImagePieces, maxChars = Infinity) {
+    this.#pieces = pieces;
+    this.#charsLeft = maxChars;
+  }
+
+  /** The address with a token in place of its marker; any other address as it is. */
+  place(url: string): string | 'lost' | 'too_many' {
+    const held = heldAt(url);
+    if (!held) return url;
+    let chars = 0;
+    for (const digest of held.digests) {
+      const of = this.#pieces.charsOf(digest);
+      if (of === null) return 'lost';
+      chars += of;
     }
-    await writer.close();
-  } catch (error) {
-    await writer.abort(error);
+    if (chars > this.#charsLeft) return 'too_many';
+    this.#charsLeft -= chars;
+    this.#token ??= crypto.randomUUID().replaceAll('-', '');
+    const [head] = url.split(';base64,');
+    this.#placed.push({ digests: held.digests, chars });
+    return `${head};base64,${this.#token}/${this.#placed.length - 1}/`;
+  }
+
+  /** The text as a body, with the images in their places. No more than a piece is in memory. */
+  fill(text: string, onPiece?: () => void): string | ReadableStream<Uint8Array> {
+    if (this.#token === undefined) return text;
+    const encoder = new TextEncoder();
+    const parts: (Uint8Array | string)[] = [];
+    let from = 0;
+    let length = 0;
+    const add = (part: string) => {
+      const bytes = encoder.encode(part);
+      parts.push(bytes);
+      length += bytes.byteLength;
+    };
+    for (const { 0: token, 1: number, index } of text.matchAll(
+      RegExp(`${this.#token}/(\\d+)/`, 'g'),
+    )) {
+      const { digests, chars } = this.#placed[Number(number)] ?? { digests: [], chars: 0 };
+      add(text.slice(from, index));
+      parts.push(...digests);
+      length += chars;
+      from = index + token.length;
+    }
+    add(text.slice(from));
+    // Servers want to know the length: few take a body in chunks.
+    const { readable, writable } = new FixedLengthStream(length);
+    void this.#write(parts, writable, onPiece).catch(() => undefined); // The reader gets the error.
+    return readable;
+  }
+
+  async #write(
+    parts: readonly (Uint8Array | string)[],
+    writable: WritableStream<Uint8Array>,
+    onPiece: (() => void) | undefined,
+  ): Promise<void> {
+    const encoder = new TextEncoder();
+    const writer = writable.getWriter();
+    try {
+      for (const part of parts) {
+        const isPiece = typeof part === 'string';
+        await writer.write(isPiece ? encoder.encode(this.#pieces.read(part) ?? '') : part);
+        if (isPiece) onPiece?.();
+      }
+      await writer.close();
+    } catch (error) {
+      await writer.abort(error);
+    }
   }
 }

@@ -1,11 +1,20 @@
 /** Takes large images out of the JSON of a request while it arrives, so that no part of the Worker holds them whole. */
 import { HELD_LIMITS } from './limits.ts';
-import { markerOf, NOT_HELD } from './marker.ts';
+import { type HeldImage, NOT_HELD } from './marker.ts';
 
-type Limits = { readonly [Name in keyof typeof HELD_LIMITS]: number };
+/** Where the pieces of images go. */
+export interface ImageHolder {
+  /** Holds a piece, and returns its digest. */
+  hold(piece: string): Promise<string>;
+  /** The marker of an image whose pieces are held. */
+  mark(image: HeldImage): string;
+}
 
-/** Holds a piece of an image, and returns its digest. */
-export type HoldPiece = (piece: string) => Promise<string>;
+interface FilterLimits {
+  readonly inlineChars: number;
+  readonly smallChars: number;
+  readonly pieceChars: number;
+}
 
 /** An attachment that is being read. */
 interface Arriving {
@@ -18,8 +27,6 @@ interface Arriving {
   /** Its base64 behind the pieces, as it came: adding each part to a string would copy all of them each time. */
   pending: string[];
   pendingChars: number;
-  /** A backslash at the end of what came, or nothing. */
-  split: string;
   /** Of the pieces. */
   chars: number;
   readonly digests: string[];
@@ -30,24 +37,23 @@ interface Arriving {
 
 /**
  * Gives the text back with markers in place of images. Everything else stays as it is, also what is neither JSON nor
- * base64: whoever parses the text refuses it. The first images stay too, up to `inlineChars`.
+ * base64: the parser refuses it. Small images stay too, and the first ones up to `inlineChars`.
  */
 export class ImageFilter {
-  readonly #hold: HoldPiece;
-  readonly #pieceChars: number;
+  readonly #holder: ImageHolder;
+  readonly #limits: FilterLimits;
   #inlineLeft: number;
-  /** The end of the text that may be the beginning of an attachment. */
+  /** The end of the text that may be the beginning of an attachment, or half of an escaped character. */
   #tail = '';
+  /** What stands before the tail: the key of a value. */
+  #before = '';
   #arriving: Arriving | null = null;
   #taken = 0;
 
-  constructor(
-    hold: HoldPiece,
-    { inlineChars, pieceChars }: Pick<Limits, 'inlineChars' | 'pieceChars'> = HELD_LIMITS,
-  ) {
-    this.#hold = hold;
-    this.#pieceChars = pieceChars;
-    this.#inlineLeft = inlineChars;
+  constructor(holder: ImageHolder, limits: FilterLimits = HELD_LIMITS) {
+    this.#holder = holder;
+    this.#limits = limits;
+    this.#inlineLeft = limits.inlineChars;
   }
 
   /** The characters that were taken out. */
@@ -55,34 +61,37 @@ export class ImageFilter {
     return this.#taken + (this.#arriving?.written ?? 0);
   }
 
-  /** The next part of the text, as far as it is known what stays. @throws as {@link HoldPiece} */
+  /** The next part of the text, as far as it is known what stays. @throws as {@link ImageHolder.hold} */
   async push(text: string): Promise<string> {
     let rest = this.#tail + text;
     this.#tail = '';
     let out = '';
     while (rest !== '') {
       if (this.#arriving) {
-        const end = rest.search(NOT_BASE64);
-        await this.#take(this.#arriving, end < 0 ? rest : rest.slice(0, end));
-        if (end < 0) break;
-        out += await this.#finish(this.#arriving);
+        const found = rest.search(BASE64_END);
+        const end = found < 0 ? rest.length : found;
+        await this.#take(this.#arriving, rest.slice(0, end));
         rest = rest.slice(end);
+        if (rest === '' || rest === '\\') break;
+        out += await this.#finish(this.#arriving, rest.startsWith('"'));
         continue;
       }
       const found = HEAD.exec(rest);
       if (!found) {
         const kept = rest.length - beginningAtEnd(rest);
-        this.#tail = rest.slice(kept);
-        return out + rest.slice(0, kept);
+        out += rest.slice(0, kept);
+        rest = rest.slice(kept);
+        break;
       }
       const [head, type = '', subtype = ''] = found;
-      const end = found.index + head.length;
-      const isText = TEXT.test(`${type}/${subtype}`);
-      out += rest.slice(0, isText ? end : found.index);
-      rest = rest.slice(end);
-      if (isText) continue;
-      this.#arriving = newArriving(head, type === 'image' && IMAGES.test(subtype));
+      out += rest.slice(0, found.index);
+      rest = rest.slice(found.index + head.length);
+      const isWords = WORDS.test((this.#before + out).slice(-MAX_KEY_CHARS));
+      if (isWords || isTextType(`${type}/${subtype}`)) out += head;
+      else this.#arriving = newArriving(head, type === 'image' && IMAGES.test(subtype));
     }
+    this.#tail = rest;
+    this.#before = (this.#before + out).slice(-MAX_KEY_CHARS);
     return out;
   }
 
@@ -91,17 +100,16 @@ export class ImageFilter {
     const arriving = this.#arriving;
     const tail = this.#tail;
     this.#tail = '';
-    return arriving ? await this.#finish(arriving) : tail;
+    return arriving ? (await this.#finish(arriving, false)) + tail : tail;
   }
 
   async #take(arriving: Arriving, more: string): Promise<void> {
+    const { pieceChars } = this.#limits;
     arriving.written += more.length;
-    // PHP writes a backslash before each slash, which can be the end of what came before.
-    const text = (arriving.split + more).replaceAll('\\/', '/');
-    arriving.split = text.endsWith('\\') ? '\\' : '';
-    let rest = arriving.split === '' ? text : text.slice(0, -1);
-    while (arriving.pendingChars + rest.length > this.#pieceChars) {
-      const room = this.#pieceChars - arriving.pendingChars;
+    // PHP writes a backslash before each slash.
+    let rest = more.replaceAll('\\/', '/');
+    while (arriving.pendingChars + rest.length > pieceChars) {
+      const room = pieceChars - arriving.pendingChars;
       add(arriving, rest.slice(0, room));
       rest = rest.slice(room);
       await this.#holdPiece(arriving);
@@ -112,31 +120,40 @@ export class ImageFilter {
   async #holdPiece(arriving: Arriving): Promise<void> {
     const piece = taken(arriving);
     arriving.chars += piece.length;
-    arriving.isDamaged ||= !(arriving.isPadded ? PADDING : BASE64).test(piece);
-    arriving.isPadded ||= piece.endsWith('=');
-    if (arriving.isImage && !arriving.isDamaged) arriving.digests.push(await this.#hold(piece));
+    arriving.isDamaged ||= arriving.isPadded || !BASE64.test(piece);
+    arriving.isPadded = piece.endsWith('=');
+    if (arriving.isImage && !arriving.isDamaged)
+      arriving.digests.push(await this.#holder.hold(piece));
   }
 
-  /** What stands in the text for an attachment that has come to its end. */
-  async #finish(arriving: Arriving): Promise<string> {
+  /** What stands in the text for an attachment that has come to its end. `isWhole`: the string ends with it. */
+  async #finish(arriving: Arriving, isWhole: boolean): Promise<string> {
     this.#arriving = null;
     const { head, isImage, written, digests } = arriving;
-    add(arriving, arriving.split);
-    const isWhole = arriving.chars === 0;
-    if (isWhole && written <= this.#inlineLeft) {
-      this.#inlineLeft -= written;
+    const isFirst = written <= this.#inlineLeft;
+    if (arriving.chars === 0 && (isFirst || written <= this.#limits.smallChars)) {
+      if (isFirst) this.#inlineLeft -= written;
       return head + taken(arriving);
     }
     this.#taken += written;
     if (arriving.pendingChars > 0) await this.#holdPiece(arriving);
-    if (arriving.isDamaged) return head + DAMAGED;
-    return head + (isImage ? markerOf({ chars: arriving.chars, digests }) : NOT_HELD);
+    if (arriving.isDamaged || !isWhole) return head + DAMAGED;
+    return head + (isImage ? this.#holder.mark({ chars: arriving.chars, digests }) : NOT_HELD);
   }
 }
 
 function newArriving(head: string, isImage: boolean): Arriving {
-  const none = { written: 0, pending: [], pendingChars: 0, split: '', chars: 0, digests: [] };
-  return { head, isImage, ...none, isPadded: false, isDamaged: false };
+  return {
+    head,
+    isImage,
+    written: 0,
+    pending: [],
+    pendingChars: 0,
+    chars: 0,
+    digests: [],
+    isPadded: false,
+    isDamaged: false,
+  };
 }
 
 function add(arriving: Arriving, part: string): void {
@@ -152,27 +169,36 @@ function taken(arriving: Arriving): string {
   return text;
 }
 
-const BASE64 = /^[A-Za-z\d+/]*={0,2}$/;
-const PADDING = /^=*$/;
-/** No base64: whoever reads it refuses it. */
-const DAMAGED = '(damaged)';
-
 /** At the beginning of a string: a quote within one has a backslash before it. */
 const HEAD = /(?<!\\)"data:([a-z]+)\\?\/([\w.+-]+)(?:;[\w.+-]+=[\w.+-]+)*;base64,/i;
 /** The characters of a head at most: names of types are short. */
 const MAX_HEAD_CHARS = 200;
-const NOT_BASE64 = /[^A-Za-z\d+/=\\]/;
+/** Values that are words, and no images, even where they are the address of one. */
+const WORDS = /"(?:content|text|output|input|arguments|prompt)"\s*:\s*$/;
+const MAX_KEY_CHARS = 40;
+/** Of backslashes, only one before a slash is part of base64. The last character can be half of that. */
+const BASE64_END = /\\(?!\/)|[^A-Za-z\d+/=\\]/;
+const BASE64 = /^[A-Za-z\d+/]*={0,2}$/;
+/** No base64: the schema refuses it in an image, and a model reads it in a text. */
+const DAMAGED = '(damaged)';
 /** The kinds that a message takes. */
 const IMAGES = /^(png|jpeg|webp|gif)$/i;
-/** What may be read as text stays. */
+
+/** Whether a file of this type may be read as text. Browsers take TypeScript for video/mp2t. */
+export function isTextType(type: string): boolean {
+  return TEXT.test(type);
+}
+
 const TEXT = /^(text\/.*|video\/mp2t|application\/.*(json|xml|yaml|toml|script|sql|sh|stream))$/i;
 
 /** How many characters at the end of the text could begin an attachment, with the one before them. */
 function beginningAtEnd(text: string): number {
   const from = text.lastIndexOf('"');
   const length = text.length - from;
-  if (from < 0 || length > MAX_HEAD_CHARS) return text.endsWith('\\') ? 1 : 0;
-  const begun = text.slice(from);
-  const isBegun = '"data:'.startsWith(begun) || /^"data:[\w.+\-\\/;=,]*$/.test(begun);
-  return isBegun ? Math.min(text.length, length + 1) : 0;
+  const begun = from < 0 || length > MAX_HEAD_CHARS ? '' : text.slice(from);
+  const isBegun = begun !== '' && ('"data:'.startsWith(begun) || BEGUN.test(begun));
+  if (isBegun) return Math.min(text.length, length + 1);
+  return text.endsWith('\\') ? 1 : 0;
 }
+
+const BEGUN = /^"data:[\w.+\-\\/;=,]*$/;

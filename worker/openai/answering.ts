@@ -130,7 +130,12 @@ async function begin(
   const { conversationId, ordinal } = parseResponseId(responseId);
   const caller = { ...personOf(c), conversationId };
   const give = () =>
-    conversationOf(c.env, caller).giveResults(caller, ordinal, { results, said }, c.var.images?.id);
+    conversationOf(c.env, caller).giveResults(
+      caller,
+      ordinal,
+      { results, said },
+      c.var.images?.place,
+    );
   const given = await reach<Outcome<number>>(give);
   // With words behind them, results of a run that is over are history like any other.
   if (!given.ok && otherwise && OVER.has(given.code)) return await ask(otherwise);

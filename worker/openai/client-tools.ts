@@ -4,6 +4,7 @@ import type { AppResult, GivenResults } from '../../shared/api/app-results.ts';
 import { ContentPart } from '../../shared/api/requests.ts';
 import { documentIdOf, ResponseId } from '../../shared/ids.ts';
 import { REQUEST_LIMITS, RUN_LIMITS } from '../../shared/limits.ts';
+import { MIB } from '../../shared/units.ts';
 import { AppToolForm, type Document, ResultImage } from '../../shared/wire/documents.ts';
 import { heldIn } from '../images/marker.ts';
 import type { WaitingImages } from '../images/waiting.ts';
@@ -25,10 +26,14 @@ export const Output = z
   .union([z.string(), z.array(z.looseObject({ type: z.string() }))])
   .refine((output) => wordsOf(output).length <= REQUEST_LIMITS.maxMessageChars, 'Too long');
 
-/** Text and images. A note stands for all else, and for images that are too large. */
-function resultOf(output: z.infer<typeof Output>): AppResult {
+/**
+ * Text and images. A note stands for all else, and for images that are too large, for one result or for `room`, which
+ * holds the characters that all results may take.
+ */
+function resultOf(output: z.infer<typeof Output>, room: { left: number }): AppResult {
   if (typeof output === 'string') return { text: output };
-  let left: number = RUN_LIMITS.maxResultMetadataBytes - ROOM_FOR_NAMES;
+  let left = Math.min(room.left, RUN_LIMITS.maxResultMetadataBytes - ROOM_FOR_NAMES);
+  const before = left;
   const images: ResultImage[] = [];
   const rest = output.filter((part) => {
     const image = imageIn(part);
@@ -38,6 +43,7 @@ function resultOf(output: z.infer<typeof Output>): AppResult {
     images.push(image);
     return false;
   });
+  room.left -= before - left;
   return { text: wordsOf(rest), ...(images.length > 0 && { images }) };
 }
 
@@ -56,6 +62,9 @@ export async function withContent(
   });
   return Object.fromEntries(await Promise.all(filled));
 }
+
+/** Characters of the images of all results of a request: RPC takes 32 MiB. */
+const MAX_RESULT_CHARS = 16 * MIB;
 
 /** Bytes of a result's metadata beside its images. */
 const ROOM_FOR_NAMES = 10_000;
@@ -116,10 +125,11 @@ export function toResults(
   items: readonly unknown[],
   resultIn: (item: unknown) => GivenResult | undefined,
 ): Pick<CallResults, 'responseId' | 'results'> | undefined {
+  const room = { left: MAX_RESULT_CHARS };
   const known = items.filter(isResult).map((item) => {
     const given = resultIn(item);
     const { uuid, sequence } = placeOf(given?.id ?? '');
-    const result = given && resultOf(given.output);
+    const result = given && resultOf(given.output, room);
     return { responseId: `${PREFIX}${uuid}`, documentId: documentIdOf(sequence), result };
   });
   const responseId = known[0]?.responseId ?? '';
@@ -172,6 +182,6 @@ export function asksIn(
   return { ...found, said: saidIn(items.slice(from)), otherwise };
 }
 
-export const UNKNOWN_CALL = 'No answer of the agent waits for these results together';
+const UNKNOWN_CALL = 'No answer of the agent waits for these results together';
 
 const PREFIX = 'chat_';

@@ -5,6 +5,7 @@
 import { type ChatMessage, ContentPart, textOf } from '../../shared/api/requests.ts';
 import { REQUEST_LIMITS } from '../../shared/limits.ts';
 import { nameInLine } from '../../shared/text/plain-sight.ts';
+import { isTextType } from '../images/take-out.ts';
 import { tagged } from '../prompt/escape.ts';
 
 /** The fields that are read, as far as a value from outside has them. */
@@ -142,7 +143,8 @@ export function textFileIn(part: unknown): string | undefined {
   const { file_data: data, url, filename } = fieldsOf(file ?? part);
   const given = plain(data ?? url) ?? '';
   const [head = '', type = ''] = /^data:([^;,]*)[^,]*,/.exec(given) ?? [];
-  if (head === '' || !TEXT_TYPE.test(type || (plain(mediaType) ?? ''))) return undefined;
+  const named = type || (plain(mediaType) ?? '');
+  if (head === '' || (named !== '' && !isTextType(named))) return undefined;
   try {
     const body = given.slice(head.length);
     const text = head.endsWith(';base64,') ? fromBase64(body) : decodeURIComponent(body);
@@ -152,10 +154,6 @@ export function textFileIn(part: unknown): string | undefined {
     return undefined; // Neither base64 nor UTF-8.
   }
 }
-
-/** Browsers take TypeScript for video/mp2t. */
-const TEXT_TYPE =
-  /^(text\/.*|video\/mp2t|application\/.*(json|xml|yaml|toml|script|sql|sh|stream))?$/;
 
 function fromBase64(body: string): string {
   const bytes = Uint8Array.from(atob(body), (char) => char.charCodeAt(0));

@@ -14,6 +14,7 @@ import type { Plan, PlanEdit, PlanName } from '../../shared/wire/plans.ts';
 import type { SubagentAsk, SubagentState } from '../../shared/wire/subagents.ts';
 import type { GuestCall, ToolResult } from '../../shared/wire/tunnel.ts';
 import type { Parent, RunRequest } from '../conversation/store/rows.ts';
+import type { WaitingPlace } from '../images/waiting.ts';
 import type { Outcome } from '../outcome.ts';
 import type { StoredRow } from '../storage/statements.ts';
 import type { Belonging, ResponseUsage } from './account.ts';
@@ -75,8 +76,13 @@ export interface ConversationPort extends Rpc.DurableObjectBranded {
   /** Ends a response, with `unlessFollowed` only if no one follows it. A finished response does not change. */
   cancel(caller: Caller, ordinal: number, unlessFollowed?: boolean): Promise<Outcome<Cancelled>>;
 
-  /** Changes a message that still waits for its turn. */
-  edit(caller: Caller, ordinal: number, content: MessageContent): Promise<Outcome<Cancelled>>;
+  /** Changes a message that still waits for its turn. `images`: as in {@link Submission}. */
+  edit(
+    caller: Caller,
+    ordinal: number,
+    content: MessageContent,
+    images?: WaitingPlace,
+  ): Promise<Outcome<Cancelled>>;
 
   /** The names of the tools that a run has, without those of its app; null before its start. Fails with NOT_FOUND. */
   offered(caller: Caller, ordinal: number): Promise<Outcome<string[] | null>>;
@@ -119,7 +125,7 @@ export interface ConversationPort extends Rpc.DurableObjectBranded {
     caller: Caller,
     ordinal: number,
     given: GivenResults,
-    images?: string,
+    images?: WaitingPlace,
   ): Promise<Outcome<number>>;
 
   /** Holds a piece of an image until a conversation takes it. Only an object that is no conversation does. */
@@ -192,8 +198,8 @@ export interface SaveAs {
 
 /** A message for a conversation that may not exist yet. */
 export interface Submission extends Posted {
-  /** The object in which its large images wait, for the caller's conversation to take them. */
-  readonly images?: string | undefined;
+  /** Where its large images wait, for the caller's conversation to take them. */
+  readonly images?: WaitingPlace | undefined;
   /** The bridge that the message names; a conversation that exists accepts only its own. */
   readonly bridgeId?: string | undefined;
   /** The bridge of the folder that the sender stands in. A conversation of another bridge refuses the message. */

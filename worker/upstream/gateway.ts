@@ -3,7 +3,6 @@
 import { PROVIDERS } from '../../shared/settings/dialects.ts';
 import { logEvent } from '../health/log.ts';
 import { metrics } from '../health/metrics.ts';
-import { withImages } from '../images/put-in.ts';
 import { Body, ConnectionError } from './body.ts';
 import { CONTEXT_LENGTH_EXCEEDED } from './context-overflow.ts';
 import { costOf } from './cost.ts';
@@ -115,7 +114,7 @@ async function attempt(
   for (let steps = 0; ; steps++) {
     const form = withConcession(target, made);
     const { body, omitted } = bodyFor(form, request);
-    const response = await post(body, form, request, guard.signal);
+    const response = await post(body, form, request, guard);
     const judged = await readResponse(response, readerOptionsFor(form), onParts, guard);
     const { error } = judged.reply;
     if (!error) {
@@ -181,7 +180,7 @@ async function post(
   body: JsonObject,
   target: ServerTarget,
   { images }: UpstreamRequest,
-  signal: AbortSignal,
+  guard: StallGuard,
 ): Promise<Response> {
   const text = stringifyBody(body);
   const sent = fetch(`${target.baseUrl}${DIALECTS[target.dialect].path}`, {
@@ -191,10 +190,10 @@ async function post(
       accept: 'text/event-stream',
       ...PROVIDERS[target.dialect].headers(target.apiKey),
     },
-    body: images ? withImages(text, images) : text,
+    body: images ? images.fill(text, () => guard.sent()) : text,
     // A redirect could lead the key and the conversation to any host.
     redirect: 'manual',
-    signal,
+    signal: guard.signal,
   });
   return await sent.catch(ConnectionError.throw);
 }

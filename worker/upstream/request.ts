@@ -6,7 +6,7 @@ import type {
 } from 'openai/resources/chat/completions';
 import type { Sampling } from '../../shared/api/requests.ts';
 import type { ToolDemand } from '../../shared/tools/toolbox.ts';
-import type { ImagePieces } from '../images/put-in.ts';
+import type { PlacedImages } from '../images/put-in.ts';
 import type { ServerTarget } from './models.ts';
 import type { RefusedHistory } from './refusals/ladder.ts';
 
@@ -32,8 +32,8 @@ export interface UpstreamRequest {
   readonly isOnce?: true;
   /** The client's settings. */
   readonly sampling?: Sampling | undefined;
-  /** The content of large images, which stand as markers in the messages; undefined where there are none. Not sent. */
-  readonly images?: ImagePieces | undefined;
+  /** The large images of the messages; undefined where there are none. Not sent. */
+  readonly images?: PlacedImages | undefined;
   /** What can be done with the messages if the server refuses them; undefined where nothing can. Not sent. */
   readonly history?: RefusedHistory | undefined;
 }

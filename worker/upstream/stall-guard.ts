@@ -15,7 +15,7 @@ export class StallGuard {
   readonly #end: ReturnType<typeof setTimeout>;
   readonly #ticking: ReturnType<typeof setInterval>;
   /** Silent ticks until the upstream counts as stalled. */
-  #left = Math.ceil(UPSTREAM_LIMITS.firstByteMs / UPSTREAM_LIMITS.stallTickMs);
+  #left = FIRST_TICKS;
   #hasHeard = false;
   #verdict: StallReason | null = null;
 
@@ -33,6 +33,11 @@ export class StallGuard {
   /** To be called for each data event. Cheap: moves no timer. */
   heard(): void {
     this.#hasHeard = true;
+  }
+
+  /** To be called while a large request is sent: the upstream has its time from then on. */
+  sent(): void {
+    this.#left = FIRST_TICKS;
   }
 
   end(): void {
@@ -54,4 +59,5 @@ export class StallGuard {
   }
 }
 
+const FIRST_TICKS = Math.ceil(UPSTREAM_LIMITS.firstByteMs / UPSTREAM_LIMITS.stallTickMs);
 const STALLED_TICKS = Math.ceil(UPSTREAM_LIMITS.stallMs / UPSTREAM_LIMITS.stallTickMs);

@@ -2,22 +2,23 @@ import { describe, expect, it } from 'vitest';
 import { Random } from '../../../bench/fuzz/random.ts';
 import { sha256 } from '../../../shared/text/sha256.ts';
 import { HELD_LIMITS } from '../../../worker/images/limits.ts';
-import { heldIn, markersIn } from '../../../worker/images/marker.ts';
-import { type ImagePieces, withImages } from '../../../worker/images/put-in.ts';
-import { ImageFilter } from '../../../worker/images/take-out.ts';
-import { deep } from '../../depth.ts';
+import { heldIn, markerOf } from '../../../worker/images/marker.ts';
+import { type ImagePieces, PlacedImages } from '../../../worker/images/put-in.ts';
+import { ImageFilter, type ImageHolder } from '../../../worker/images/take-out.ts';
 
-/** ImagePieces in memory. */
-class HeldPieces implements ImagePieces {
+/** Pieces in memory. */
+class HeldPieces implements ImagePieces, ImageHolder {
   readonly pieces = new Map<string, string>();
 
-  readonly hold = async (piece: string): Promise<string> => {
+  readonly mark = markerOf;
+
+  async hold(piece: string): Promise<string> {
     const digest = await sha256(piece);
     this.pieces.set(digest, piece);
     return digest;
-  };
-  has(digest: string): boolean {
-    return this.pieces.has(digest);
+  }
+  charsOf(digest: string): number | null {
+    return this.read(digest)?.length ?? null;
   }
   read(digest: string): string | null {
     return this.pieces.get(digest) ?? null;
@@ -27,12 +28,25 @@ class HeldPieces implements ImagePieces {
 async function filtered(
   parts: readonly string[],
   held: HeldPieces,
-  limits: ConstructorParameters<typeof ImageFilter>[1] = { inlineChars: 10, pieceChars: 16 },
+  limits: ConstructorParameters<typeof ImageFilter>[1] = {
+    inlineChars: 10,
+    smallChars: 0,
+    pieceChars: 16,
+  },
 ): Promise<string> {
-  const filter = new ImageFilter(held.hold, limits);
+  const filter = new ImageFilter(held, limits);
   let text = '';
   for (const part of parts) text += await filter.push(part);
   return text + (await filter.end());
+}
+
+/** The JSON with its images in their places. */
+async function filled(text: string, held: HeldPieces): Promise<string> {
+  const places = new PlacedImages(held);
+  const placed = JSON.stringify(JSON.parse(text), (_, value: unknown) =>
+    typeof value === 'string' ? places.place(value) : value,
+  );
+  return await new Response(places.fill(placed)).text();
 }
 
 const png = (base64: string) => `data:image/png;base64,${base64}`;
@@ -47,14 +61,13 @@ describe('a large image', () => {
     expect(JSON.parse(text)).toEqual({ a: 'text', url: expect.any(String), z: 1 });
     const [, marker = ''] = JSON.parse(text).url.split(',');
     expect(heldIn(marker)).toEqual({ chars: LARGE.length, digests: [...held.pieces.keys()] });
-    expect(await new Response(withImages(text, held)).text()).toBe(body);
+    expect(await filled(text, held)).toBe(body);
   });
 
   it('is sent with its length', async () => {
     const held = new HeldPieces();
     const text = await filtered([JSON.stringify([png(LARGE), 'ä€😀', png(LARGE)])], held);
-    const bytes = await new Response(withImages(text, held)).arrayBuffer();
-    expect(new TextDecoder().decode(bytes)).toBe(JSON.stringify([png(LARGE), 'ä€😀', png(LARGE)]));
+    expect(await filled(text, held)).toBe(JSON.stringify([png(LARGE), 'ä€😀', png(LARGE)]));
   });
 
   it('stays while there is room, and is taken out then', async () => {
@@ -110,7 +123,11 @@ describe('a large image', () => {
   });
 
   it('is counted as taken out, and what stays is not', async () => {
-    const filter = new ImageFilter(new HeldPieces().hold, { inlineChars: 10, pieceChars: 16 });
+    const filter = new ImageFilter(new HeldPieces(), {
+      inlineChars: 10,
+      smallChars: 0,
+      pieceChars: 16,
+    });
     await filter.push(JSON.stringify([png('AAAA'), png(LARGE), png('BBBB')]));
     await filter.end();
     expect(filter.takenChars).toBe(LARGE.length);
@@ -119,7 +136,7 @@ describe('a large image', () => {
 
 it('gives any body back, in whatever pieces it comes', async () => {
   const random = new Random(7);
-  const texts = ['"', '\\', 'data:', 'ä😀', 'held/12', '\n', '/', ';base64,', 'image/png', 'x'];
+  const texts = ['"', '\\', 'data:', 'ä😀', 'held/12', '\n', '/', ';base64', 'image/png', 'x'];
   const some = (most: number, of: () => string) =>
     Array.from({ length: random.below(most) }, of).join('');
   const value = (): string => {
@@ -128,7 +145,7 @@ it('gives any body back, in whatever pieces it comes', async () => {
     const base64 = some(60, () => random.pick([...'abcXYZ019+/']));
     return random.pick([text, `data:image/${type};base64,${base64}`, `${text}${png(base64)}`]);
   };
-  for (let round = 0; round < deep(200); round++) {
+  for (let round = 0; round < 500; round++) {
     const held = new HeldPieces();
     const values = Array.from({ length: random.below(8) }, value);
     const plain = JSON.stringify({ values, nested: [JSON.stringify(values)] });
@@ -139,13 +156,32 @@ it('gives any body back, in whatever pieces it comes', async () => {
       parts.push(rest.slice(0, length));
       rest = rest.slice(length);
     }
-    const text = await filtered(parts, held, { inlineChars: random.below(30), pieceChars: 8 });
-    const whole = await new Response(withImages(text, held)).text();
+    const text = await filtered(parts, held, {
+      inlineChars: random.below(30),
+      smallChars: random.below(9),
+      pieceChars: 8,
+    });
+    const whole = await filled(text, held);
     expect(JSON.parse(whole), body).toEqual(JSON.parse(body));
   }
 });
 
-it('finds no marker in what people write', () => {
-  expect(markersIn('held/12 and held/12/abc, held//, held/1234567890/')).toEqual([]);
+it('takes for a marker only what is one', () => {
+  const digest = 'a'.repeat(64);
+  for (const text of ['held/12', 'held/12/abc', `held/1234567890/${digest}`, `held/9/${digest} `]) {
+    expect(heldIn(text)).toBeUndefined();
+  }
+  expect(heldIn(`held/9/${digest}`)).toEqual({ chars: 9, digests: [digest] });
   expect(HELD_LIMITS.pieceChars % 4).toBe(0);
+});
+
+it('leaves an image out that is lost, or one too many, and puts no other text in', async () => {
+  const held = new HeldPieces();
+  const [url = ''] = JSON.parse(await filtered([JSON.stringify([png(LARGE)])], held));
+  const places = new PlacedImages(held, LARGE.length);
+  const placed = places.place(url);
+  expect([places.place(url), placed.includes('held/')]).toEqual(['too_many', false]);
+  held.pieces.clear();
+  expect(new PlacedImages(held).place(url)).toBe('lost');
+  expect(new PlacedImages(held).fill(JSON.stringify([url]))).toBe(JSON.stringify([url]));
 });

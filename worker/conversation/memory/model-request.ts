@@ -4,8 +4,7 @@ import { textOf } from '../../../shared/api/requests.ts';
 import type { PromptChange } from '../../../shared/settings/prompt-blocks.ts';
 import type { Tool } from '../../../shared/tools/toolbox.ts';
 import type { Instructions } from '../../../shared/wire/offer.ts';
-import { heldAt } from '../../images/marker.ts';
-import type { ImagePieces } from '../../images/put-in.ts';
+import type { PlacedImages } from '../../images/put-in.ts';
 import { familyOf, offeredTo } from '../../prompt/families.ts';
 import type { ModeWords } from '../../prompt/mode.ts';
 import { buildSystemPrompt, modeWordsWith } from '../../prompt/system.ts';
@@ -86,22 +85,31 @@ export function requestFor(
   };
 }
 
-/** The messages, with a note in place of each large image that is lost. */
-export function withoutLost(
+/**
+ * The messages with their large images in `places`: the newest first, as far as one request may hold them. A note stands
+ * in place of the others, and of what is lost.
+ */
+export function withPlaces(
   messages: readonly UpstreamMessage[],
-  pieces: ImagePieces,
+  places: PlacedImages,
 ): readonly UpstreamMessage[] {
-  return messages.map((message) => {
+  const placed = messages.toReversed().map((message) => {
     if (message.role !== 'user' || typeof message.content === 'string') return message;
     const content = message.content.map((part) => {
-      const digests = part.type === 'image_url' ? heldAt(part)?.digests : undefined;
-      return digests?.every((digest) => pieces.has(digest)) === false ? LOST : part;
+      if (part.type !== 'image_url') return part;
+      const url = places.place(part.image_url.url);
+      if (url === 'lost' || url === 'too_many') return NOTES[url];
+      return { ...part, image_url: { ...part.image_url, url } };
     });
     return { ...message, content };
   });
+  return placed.reverse();
 }
 
-const LOST = { type: 'text', text: '[image, lost]' } as const;
+const NOTES = {
+  lost: { type: 'text', text: '[image, lost]' },
+  too_many: { type: 'text', text: '[image, left out: later ones fill the request]' },
+} as const;
 
 /** The model's limits, and the size that every request of this run needs. */
 export function sizeOf(

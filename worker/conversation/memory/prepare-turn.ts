@@ -3,7 +3,8 @@
 import { responseIdOf } from '../../../shared/ids.ts';
 import type { Todo, Usage } from '../../../shared/wire/documents.ts';
 import type { RuleReports } from '../../../shared/wire/rules.ts';
-import type { ImagePieces } from '../../images/put-in.ts';
+import { HELD_LIMITS } from '../../images/limits.ts';
+import { type ImagePieces, PlacedImages } from '../../images/put-in.ts';
 import { type PromptEnv, readPromptChanges } from '../../prompt/setting.ts';
 import {
   type ModelEnv,
@@ -31,7 +32,7 @@ import {
   requestFor,
   sizeOf,
   upstreamIdsIn,
-  withoutLost,
+  withPlaces,
 } from './model-request.ts';
 import { RefusedParts, type TurnPlace } from './refused-parts.ts';
 import { reportRules } from './rules-report.ts';
@@ -134,8 +135,9 @@ export class Memory {
     const preparedWith = (said: readonly UpstreamMessage[], isMostlyFull: boolean) => {
       const wasShortened = refused.wasShortened(turn);
       const isFirst = turn.turns === 0;
-      const whole = { ...frame, said: withoutLost(said, images) };
-      return prepared(asked, target, whole, images, { isMostlyFull, wasShortened, isFirst });
+      const places = new PlacedImages(images, HELD_LIMITS.maxSentChars);
+      const whole = { ...frame, said: withPlaces(said, places) };
+      return prepared(asked, target, whole, places, { isMostlyFull, wasShortened, isFirst });
     };
     if (after && !isShorter && !refused.tryNext(turn, read())) return null;
     if (!isShorter) {
@@ -246,7 +248,7 @@ function prepared(
   run: Run,
   target: ModelTarget,
   { said, ...frame }: RequestFrame & { readonly said: readonly UpstreamMessage[] },
-  images: ImagePieces,
+  images: PlacedImages,
   { isFirst, ...history }: RefusedHistory & { readonly isFirst: boolean },
 ): PreparedTurn {
   const demand = isFirst ? run.request.demand : undefined;

@@ -21,10 +21,11 @@ export const READ_PATH = '/read';
 
 /**
  * The JSON of what is wanted, or the API's error response; the caller can pass either on. It is a ChatResponse
- * (`response`), a ConversationView (`newest`), MessageImages, a Chapter, RuleReports, or an ApprovalList with what subagents ask.
+ * (`response`), a ConversationView (`newest`), MessageImages, a Chapter, RuleReports, or an ApprovalList with what
+ * subagents ask.
  *
- * Reads the object's answer at once, but for images, because a slow reader would keep the object awake. Asks again when the object
- * restarts.
+ * Reads the object's answer at once, because a slow reader would keep the object awake; only images are passed on as
+ * they come. Asks again when the object restarts.
  */
 export async function readDocument(
   env: Env,

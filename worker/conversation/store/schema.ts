@@ -70,5 +70,5 @@ export const MIGRATIONS = [
   // What a model does not get, because its server refused it.
   'create table left_out (number integer primary key, run integer not null, body text not null);',
   // Pieces of large images, which messages name. `run`: the first one that could.
-  'create table images (digest text primary key, run integer not null, body text not null);',
+  'create table images (digest text primary key, run integer not null, chars integer not null, body text not null);',
 ] as const;

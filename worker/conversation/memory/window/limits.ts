@@ -24,7 +24,10 @@ export const WINDOW_LIMITS = {
   minCutTokens: 500,
   /** UTF-16 units that an image counts for: about 1,500 tokens, as a large image takes at most providers. */
   imageChars: 5_000,
-  /** UTF-16 units of an image's file for each unit that it counts for: images of a full window of 1 MB take 16 MB. */
+  /**
+   * UTF-16 units of an image's address for each unit that it counts for: those of a full window of 1 MB take 16 MB.
+   * Large images have short ones (worker/images).
+   */
   imageShare: 16,
   /** UTF-16 units of messages that an object holds for the next request: any usual window, few images (4 to 8 MB). */
   maxHeldChars: 4_000_000,
