@@ -6,7 +6,9 @@ import type { ChatResponse, Document, Usage } from '../../shared/wire/documents.
 import type { TapeEvent } from '../../shared/wire/events.ts';
 import { findDocument } from '../../shared/wire/fold.ts';
 import { ResponseFold } from '../conversation/tape/response-fold.ts';
+import { toClientCalls } from '../openai/client-tools.ts';
 import { usageOfAnswer } from '../words/answer-usage.ts';
+import { clientCallsIn } from '../words/client-calls.ts';
 import { endingOf } from '../words/ending.ts';
 import { Pieces } from './pieces.ts';
 
@@ -36,6 +38,7 @@ export class Chunks {
   hasBegun = false;
   readonly #fold = new ResponseFold();
   readonly #conversationId: string;
+  readonly #after: number;
   #out: UiChunk[];
   /** The events of the open step's documents; null while no step is open. */
   #step: TapeEvent[] | null = null;
@@ -48,8 +51,10 @@ export class Chunks {
   /** The part that a text or thought which comes next goes on with. */
   #speech: Speech | null = null;
 
-  constructor(responseId: string, conversationId: string) {
+  /** Leaves out the documents up to the sequence `after`, which the message has. */
+  constructor(responseId: string, conversationId: string, after = 0) {
     this.#conversationId = conversationId;
+    this.#after = after;
     this.#out = [{ type: 'start', messageId: responseId, messageMetadata: { conversationId } }];
   }
 
@@ -60,8 +65,17 @@ export class Chunks {
     return out;
   }
 
+  /** Ends the message for now if only the results of the app's calls are missing. Returns whether it did. */
+  pause(): boolean {
+    if (clientCallsIn(this.#fold, this.#after).length === 0) return false;
+    this.#finish(this.#fold.response);
+    return true;
+  }
+
   see(event: TapeEvent): void {
     this.#fold.see(event);
+    const documentId = documentIdOf(event) ?? '';
+    if (Number(documentId.slice('doc_'.length) || Infinity) <= this.#after) return;
     switch (event.type) {
       case 'response_start':
         this.hasBegun = true;
@@ -192,13 +206,12 @@ export class Chunks {
       | TapeEventOf<'tool_result'>,
   ): void {
     if (event.type === 'tool_call_start') {
-      const { toolName, toolCallId } = event;
-      this.#calls.set(event.documentId, { toolName, toolCallId, isOpen: true });
+      const { toolName } = event;
+      this.#calls.set(event.documentId, { toolName, its: this.#namesOf(event), isOpen: true });
     }
     const call = this.#calls.get(event.documentId);
     if (!call) return; // Its start is damaged.
-    const { toolName, toolCallId } = call;
-    const its = { toolCallId, ...OF_CALLS };
+    const { toolName, its } = call;
     switch (event.type) {
       case 'tool_call_start':
         return void this.#out.push({ type: 'tool-input-start', toolName, ...its });
@@ -213,6 +226,14 @@ export class Chunks {
         else this.#out.push({ type: 'tool-output-available', output: data, ...its });
       }
     }
+  }
+
+  /** A call of the app's own tool gets an id that names its document, for the result. */
+  #namesOf({ documentId, toolCallId }: TapeEventOf<'tool_call_start'>): StreamedCall['its'] {
+    const { response } = this.#fold;
+    const document = response && findDocument(response, documentId);
+    if (!document?.metadata['isOfApp']) return { toolCallId, ...OF_CALLS };
+    return { toolCallId: toClientCalls(response?.id ?? '', [document])[0]?.id ?? toolCallId };
   }
 
   /** Sends the document as it is now, unless its text is all there is to it. */
@@ -258,11 +279,11 @@ type UiFinishReason = NonNullable<Extract<UiChunk, { type: 'finish' }>['finishRe
 
 interface StreamedCall {
   readonly toolName: string;
-  readonly toolCallId: string;
+  readonly its: { readonly toolCallId: string } & Partial<typeof OF_CALLS>;
   isOpen: boolean;
 }
 
-/** No tool is known to the app, and none runs there. */
+/** The agent's own tools are not known to the app, and do not run there. */
 const OF_CALLS = { dynamic: true, providerExecuted: true } as const;
 
 /** A part of text or reasoning: of documents in a row, or of one that belongs to a call. */

@@ -13,8 +13,6 @@ export const UI_LIMITS = {
   maxForks: 100,
   /** UTF-16 units of the ids of chats, messages and requests. The SDK's own have 16. */
   maxIdChars: 200,
-  /** UTF-16 units of a frame: a photo of a phone as base64. Over HTTP more can be sent. */
-  maxFrameChars: 16 * MIB,
   /** UTF-16 units of a frame that is parsed before its token is known to be valid: a first message. */
   maxStrangerChars: 64 * KIB,
   /** Frames on a socket that wait until the first of them is known to have a valid token: a page resumes twice. */

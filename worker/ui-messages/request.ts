@@ -10,15 +10,32 @@ import {
 import { ResponseId } from '../../shared/ids.ts';
 import { REQUEST_LIMITS } from '../../shared/limits.ts';
 import { addedFrom, checkAdded, Earlier, toAsked } from '../openai/added.ts';
-import { fieldsOf, isImageType, isSilent, ownPart, textFileIn } from '../openai/history.ts';
+import { ChatTools } from '../openai/brought-tools.ts';
+import { Output, toResults } from '../openai/client-tools.ts';
+import {
+  fieldsOf,
+  isImageType,
+  isSilent,
+  ownPart,
+  textFileIn,
+  wordsOf,
+} from '../openai/history.ts';
 import { ONLY_TEXT } from '../openai/request.ts';
 import { UI_LIMITS } from './limits.ts';
 
 /** A chat's id: the app's own, or that of a conversation. */
 export const ChatId = z.string().min(1).max(UI_LIMITS.maxIdChars);
 
-const OWN_TOOLS =
-  'The agent brings its own tools, and calls none of the app: offer them by an MCP server at the bridge, and leave this out';
+/** Tools of the page by their names, as assistant-ui sends them. */
+const PageTools = z
+  .record(z.string(), z.unknown())
+  .transform((tools) =>
+    Object.entries(tools).map(([name, tool]): Record<string, unknown> & { type: string } => ({
+      type: 'function',
+      function: { ...fieldsOf(tool), name },
+    })),
+  )
+  .pipe(ChatTools);
 
 const Text = z.object({ kind: z.literal('text'), text: z.string() });
 
@@ -75,9 +92,9 @@ const Fields = z.looseObject({
   trigger: z.enum(['submit-message', 'regenerate-message']).default('submit-message'),
   /** The message that was edited, or the answer that is made again. */
   messageId: z.string().nullish(),
-  /** assistant-ui sends it, and `tools`, which are empty without tools of the app. */
+  /** assistant-ui sends it. */
   system: z.string().max(REQUEST_LIMITS.maxMessageChars).nullish(),
-  tools: z.unknown().optional().refine(isEmpty, OWN_TOOLS),
+  tools: z.preprocess((tools) => (isEmpty(tools) ? null : tools), PageTools.nullish()),
   model: ChatFields.shape.model,
   mode: ChatFields.shape.mode,
   bridgeId: ChatFields.shape.bridgeId,
@@ -90,11 +107,20 @@ const Fields = z.looseObject({
 /** `POST /api/v1/ui/chat`, with what its messages mean. */
 export const UiChatRequest = Fields.transform(({ messages, ...request }, context) => {
   const known = messages.findLastIndex((message) => answerIdIn(message) !== undefined);
+  const returned = returnedIn(messages[known]);
+  if (returned.length > 0 && known === messages.length - 1) {
+    const named = returned.map((part) => ({ type: 'function_call_output', part }));
+    const given = toResults(named, (item) => Returned.safeParse(Object(item).part).data);
+    if (given) return { ...request, given, previous: null, sent: [], lastId: '' };
+  }
   const from = Math.max(addedFrom(messages), known);
-  const divided = { path: ['messages'], items: messages, from, schema: Message };
+  // With words behind them, the run that waited for them ends, and they are data.
+  const behind = { role: 'assistant', parts: returned };
+  const items = known < 0 ? messages : messages.with(known, behind);
+  const divided = { path: ['messages'], items, from, schema: Message };
   const added = checkAdded(divided, context);
   if (!added) return z.NEVER;
-  const { messages: sent } = toAsked(divided, known + 1, context, NO_MESSAGE);
+  const { messages: sent } = toAsked(divided, Math.max(known, 0), context, NO_MESSAGE);
   /** The answer after which the chat goes on; null for none. */
   const previous = answerIdIn(messages[known]) ?? null;
   return { ...request, previous, sent, lastId: added.at(-1)?.id ?? '' };
@@ -120,6 +146,27 @@ export function toChatRequest(request: UiChatRequest, conversationId?: string): 
     delivery: 'queue',
     stream: false,
   };
+}
+
+/** A result of a tool of the page. */
+const Returned = z
+  .looseObject({
+    type: z.string().regex(/^(tool-|dynamic-tool$)/),
+    toolCallId: z.string(),
+    state: z.enum(['output-available', 'output-error']),
+    providerExecuted: z.literal(false).optional(),
+  })
+  .transform(({ toolCallId: id, output, errorText }) => {
+    const value = errorText ?? output ?? '';
+    const words = () => wordsOf(value).slice(0, REQUEST_LIMITS.maxMessageChars);
+    return { id, output: Output.safeParse(value).data ?? words() };
+  });
+
+/** The results of the calls with which an answer ends for now. */
+function returnedIn(answer: unknown): unknown[] {
+  const parts = [fieldsOf(answer).parts ?? []].flat();
+  const last = parts.findLastIndex((part) => fieldsOf(part).type === 'step-start');
+  return parts.slice(last + 1).filter((part) => Returned.safeParse(part).success);
 }
 
 function isEmpty(value: unknown): boolean {

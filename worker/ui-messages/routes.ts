@@ -1,9 +1,15 @@
 /** `/api/v1/ui`: the agent as the chats of Vercel's AI SDK see it. */
+import type { Context } from 'hono';
 import * as z from 'zod';
-import { personOf, senderOf } from '../account/caller.ts';
+import { parseResponseId } from '../../shared/ids.ts';
+import { type AppContext, personOf, senderOf } from '../account/caller.ts';
 import { parse, parseId, parseMessage } from '../desk/parse.ts';
 import { SUBMIT_ERRORS, submitMessage } from '../desk/submit.ts';
 import { describeQuery, type Endpoint, type EndpointAnswer } from '../endpoint.ts';
+import { conversationOf } from '../objects.ts';
+import { type CallResults, withContent } from '../openai/client-tools.ts';
+import { type Outcome, unwrap } from '../outcome.ts';
+import { reach } from '../reach.ts';
 import { placeOf, unfinishedOf } from './chat.ts';
 import { UI_BODY_LIMITS } from './limits.ts';
 import { ChatId, toChatRequest, UiChatRequest } from './request.ts';
@@ -72,11 +78,14 @@ export const UI_MESSAGES: readonly Endpoint[] = [
     errors: SUBMIT_ERRORS,
     handle: async (c) => {
       const request = await parseMessage(c, UiChatRequest, UI_BODY_LIMITS);
+      if ('given' in request) return await goOn(c, request.given);
+      const functions = request.tools?.functions ?? [];
       const place = await placeOf(c.env, personOf(c), request);
       const submitted = await submitMessage(c.env, {
         ...senderOf(c),
         request: toChatRequest(request, place.conversationId),
         newId: place.newId,
+        clientTools: functions.length > 0 ? functions : undefined,
         idempotencyKey: `ui-chat ${request.previous} ${request.lastId}`,
       });
       return await streamChunks(c, submitted);
@@ -104,7 +113,7 @@ export const UI_MESSAGES: readonly Endpoint[] = [
       const id = parseId(ChatId, c.req.param('id'), 'chat');
       const { after } = parse(ResumeQuery, c.req.query());
       const found = await unfinishedOf(c.env, personOf(c), id);
-      return found ? await streamChunks(c, found, after) : c.body(null, 204);
+      return found ? await streamChunks(c, found, { after }) : c.body(null, 204);
     },
   },
   {
@@ -121,3 +130,18 @@ export const UI_MESSAGES: readonly Endpoint[] = [
     handle: openSocket,
   },
 ];
+
+/** Gives the run that waits for these results what it needs to go on, and streams the rest of its message. */
+async function goOn(
+  c: Context<AppContext>,
+  given: Pick<CallResults, 'responseId' | 'results'>,
+): Promise<Response> {
+  const { responseId } = given;
+  const results = await withContent(given.results, c.var.images);
+  const { conversationId, ordinal } = parseResponseId(responseId);
+  const caller = { ...personOf(c), conversationId };
+  const give = () =>
+    conversationOf(c.env, caller).giveResults(caller, ordinal, { results, said: [] });
+  const from = unwrap(await reach<Outcome<number>>(give));
+  return await streamChunks(c, { caller, responseId }, { from });
+}

@@ -5,7 +5,7 @@ import { DrawbridgeError, type WireError } from '../../shared/errors.ts';
 import { parseIfJson } from '../../shared/text/json.ts';
 import type { AppContext } from '../account/caller.ts';
 import type { Serve } from '../endpoint.ts';
-import { UI_LIMITS } from './limits.ts';
+import { UI_BODY_LIMITS, UI_LIMITS } from './limits.ts';
 import { ChatId } from './request.ts';
 import { BEAT, IF_LEFT } from './stream.ts';
 
@@ -72,7 +72,7 @@ class UiSocket {
 
   #hear(text: string): void {
     if (this.#isClosed) return;
-    if (text.length > UI_LIMITS.maxFrameChars) return this.#close(1009);
+    if (text.length > UI_BODY_LIMITS.maxBodyBytes) return this.#close(1009);
     if (this.#isKnown && this.#held === 0) return this.#take(text);
     this.#held += 1;
     if (this.#held > UI_LIMITS.maxHeldFrames) return this.#close(1008);
@@ -126,8 +126,10 @@ class UiSocket {
     this.#answers.set(requestId, answer);
     try {
       this.#send(await this.#pass(answer, await response), requestId);
-    } catch {
-      this.#send({ type: 'error', errorText: 'UNAVAILABLE: The answer was lost' }, requestId);
+    } catch (error) {
+      const errorText =
+        error === ONLY_HTTP ? ONLY_HTTP.message : 'UNAVAILABLE: The answer was lost';
+      this.#send({ type: 'error', errorText }, requestId);
     } finally {
       this.#answers.delete(requestId);
     }
@@ -142,6 +144,7 @@ class UiSocket {
       return this.#newRequest(path, frame, { signal });
     }
     const { body, headers: _, ...sent } = frame;
+    if (Object.keys(Object(body['tools'])).length > 0) throw ONLY_HTTP;
     const whole = JSON.stringify({ ...body, ...sent });
     return this.#newRequest(CHAT_PATH, frame, { method: 'POST', body: whole, signal });
   }
@@ -211,6 +214,12 @@ class UiSocket {
     }
   }
 }
+
+/** A message that goes on with results has other numbers than when it is read as a whole, by which a socket resumes. */
+const ONLY_HTTP = new DrawbridgeError(
+  'INVALID_REQUEST',
+  'INVALID_REQUEST: tools: send tools of the page over HTTP, by DefaultChatTransport',
+);
 
 /** A frame of the server, without `requestId`. */
 type ServerFrame =

@@ -19,16 +19,19 @@ export const IF_LEFT = 'Drawbridge-If-Left';
 /** A comment that shows that the connection is alive. */
 export const BEAT = ': at work';
 
-/** The response with the chunks behind the number `after`, to the end of the run. */
+/**
+ * The response with the chunks behind the number `after`, to the end of the run or to calls of the app's tools. `from` as
+ * in {@link ChunkReader}.
+ */
 export async function streamChunks(
   c: Context<AppContext>,
   begun: Begun,
-  after = -1,
+  { after = -1, from = 0 } = {},
 ): Promise<Response> {
   const { signal } = c.req.raw;
   const first = await attachFirst(c.env, begun, 'json', 0, signal);
   if (first.type === 'response') throw await refusalOf(first.response);
-  const stream = new ChunkStream(begun, after);
+  const stream = new ChunkStream(begun, after, from);
   const stays = c.req.header(IF_LEFT) === 'continue';
   waitUntil(stream.follow(c.env, first, signal, stays));
   const headers = {
@@ -46,9 +49,9 @@ class ChunkStream implements DeliveryHandler {
   readonly #reader: ChunkReader;
   readonly #life = new AbortController();
 
-  constructor(begun: Begun, after: number) {
+  constructor(begun: Begun, after: number, from: number) {
     this.#begun = begun;
-    this.#reader = new ChunkReader(begun, after);
+    this.#reader = new ChunkReader(begun, after, from);
   }
 
   /** Follows from the beginning each time: {@link ChunkReader} leaves out what it has returned before. */
@@ -57,8 +60,9 @@ class ChunkStream implements DeliveryHandler {
   }
 
   take(text: string): void {
+    if (this.#reader.isDone) return;
     this.#write(this.#reader.read(JSON.parse(text) as StreamEvent[]));
-    if (this.writer.isGone) this.#life.abort();
+    if (this.writer.isGone || this.#reader.isDone) this.#life.abort();
   }
 
   beat(): void {

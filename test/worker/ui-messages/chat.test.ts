@@ -205,14 +205,94 @@ describe('what a message holds', () => {
     });
   });
 
-  it.each([{ tools: { weather: {} } }, { tools: [{ name: 'weather' }] }])(
-    'tools of the app are refused with what to use instead',
-    async (more) => {
-      const response = await post({ id: newId(), messages: [userMessage('a')], ...more });
-      const message = expect.stringContaining('an MCP server at the bridge');
+  it.each([[{ 'show map': {} }], [[{ name: 'weather' }]]])(
+    'tools of the page need names that a model takes: %j',
+    async (tools) => {
+      const response = await post({ id: newId(), messages: [userMessage('a')], tools });
+      const message = expect.stringMatching(/^tools/);
       expect(await errorOf(response)).toMatchObject({ status: 400, message });
     },
   );
+});
+
+describe('tools of the page', () => {
+  const body = {
+    tools: { show_map: { description: 'Shows it.', parameters: { type: 'object' } } },
+  };
+
+  /** A model that looks at the map first. */
+  function scriptMap() {
+    return scriptModel(({ messages }) =>
+      /show me/.test(JSON.stringify(messages.at(-1)))
+        ? { text: 'I look.', calls: [{ name: 'show_map', arguments: { place: 'Rome' } }] }
+        : { text: 'There it is.' },
+    );
+  }
+
+  it('an answer ends with their calls, and its message goes on with the results', async () => {
+    const requests = scriptMap();
+    const own = new TestChat(newId(), { body });
+    const asked = await own.say('show me');
+    const called = {
+      type: 'tool-show_map',
+      toolCallId: expect.stringMatching(/^call_[\da-z]{33,36}$/),
+      input: { place: 'Rome' },
+    };
+    expect(asked.parts).toContainEqual({ ...called, state: 'input-available' });
+    const resumed = await own.resume();
+    expect(resumed && (await readMessage(resumed)).parts).toEqual(asked.parts);
+
+    const whole = await own.returns({ shown: true });
+    expect(whole.id).toBe(asked.id);
+    expect(whole.parts).toContainEqual({
+      ...called,
+      state: 'output-available',
+      output: { shown: true },
+    });
+    expect(textOf(whole)).toBe('I look.There it is.');
+    expect(requests.at(-1)?.messages.at(-1)).toMatchObject({
+      role: 'tool',
+      content: '{"shown":true}',
+    });
+    expect(await own.resume()).toBeNull();
+    const next = await own.say('thanks');
+    expect(next.id).toMatch(/0002$/);
+    expect(saidTo(requests).match(/shown/g)).toHaveLength(1);
+  });
+
+  it.each([[{}], [[]], [null]])('may be none: %j', async (tools) => {
+    scriptMap();
+    const own = new TestChat(newId(), { body: { tools } });
+    expect(textOf(await own.say('hello'))).toBe('There it is.');
+  });
+
+  it('results that came already are refused, and the chat goes on', async () => {
+    scriptMap();
+    const own = new TestChat(newId(), { body });
+    const asked = await own.say('show me');
+    await own.returns('shown');
+    const [question] = own.messages;
+    const parts = asked.parts.map((part) =>
+      'toolCallId' in part ? { ...part, state: 'output-available', output: 'other' } : part,
+    );
+    const again = await post({ id: own.id, messages: [question, { ...asked, parts }] });
+    expect(await errorOf(again)).toMatchObject({ status: 409, code: 'ALREADY_ANSWERED' });
+    expect(textOf(await own.say('thanks'))).toBe('There it is.');
+  });
+
+  it('a message behind an open call ends the run that waits, and brings the results as data', async () => {
+    const requests = scriptMap();
+    const own = new TestChat(newId(), { body });
+    await own.say('show me');
+    const last = own.messages.at(-1);
+    const parts = last?.parts.map((part) =>
+      'toolCallId' in part ? { ...part, state: 'output-error', errorText: 'no map' } : part,
+    );
+    own.messages = [...own.messages.slice(0, -1), { ...last, parts } as never];
+    expect(textOf(await own.say('never mind'))).toBe('There it is.');
+    expect(saidTo(requests)).toMatch(/earlier_tool_result.*no map.*never mind/s);
+    expect(await own.resume()).toBeNull();
+  });
 });
 
 describe('a reader that leaves', () => {

@@ -1,6 +1,12 @@
 /** `/api/v1/ui` as tests inside workerd talk to it, with the SDK's own transports. */
 import { SELF } from 'cloudflare:test';
-import { DefaultChatTransport, readUIMessageStream, type UIMessage, type UIMessageChunk } from 'ai';
+import {
+  DefaultChatTransport,
+  isToolUIPart,
+  readUIMessageStream,
+  type UIMessage,
+  type UIMessageChunk,
+} from 'ai';
 import { tokenFor } from '../api.ts';
 
 const API = 'https://drawbridge.test/api/v1/ui/chat';
@@ -44,6 +50,20 @@ export class TestChat {
     return await this.#answer('regenerate-message');
   }
 
+  /** Gives the open calls of the last answer this result, and waits for the rest of its message. */
+  async returns(output: unknown): Promise<UIMessage> {
+    const asked = this.messages.pop();
+    if (!asked) throw new Error('there is no answer');
+    const answered = asked.parts.map((part) => {
+      const isOpen = isToolUIPart(part) && part.state === 'input-available';
+      return isOpen ? ({ ...part, state: 'output-available', output } as never) : part;
+    });
+    this.messages.push({ ...asked, parts: answered });
+    const rest = await readMessage(await this.#ask('submit-message'), this.messages.pop());
+    this.messages.push(rest);
+    return rest;
+  }
+
   /** The stream of the answer to a text, for tests that leave it. */
   async stream(text: string, signal?: AbortSignal): Promise<ReadableStream<UIMessageChunk>> {
     this.messages.push(userMessage(text));
@@ -71,10 +91,17 @@ export function userMessage(text: string, id: string = crypto.randomUUID()): UIM
   return { id, role: 'user', parts: [{ type: 'text', text }] };
 }
 
-/** The message at the end of its stream. Fails with the first error of the stream. */
-export async function readMessage(stream: ReadableStream<UIMessageChunk>): Promise<UIMessage> {
+/** The message at the end of its stream, of which a part may be there. Fails with the first error of the stream. */
+export async function readMessage(
+  stream: ReadableStream<UIMessageChunk>,
+  begun?: UIMessage,
+): Promise<UIMessage> {
   let message: UIMessage | undefined;
-  const states = readUIMessageStream({ stream, terminateOnError: true });
+  const states = readUIMessageStream({
+    stream,
+    ...(begun && { message: begun }),
+    terminateOnError: true,
+  });
   for await (const state of states) message = state;
   if (!message) throw new Error('no message came');
   return message;

@@ -44,6 +44,17 @@ async function until(condition: () => boolean): Promise<void> {
   await vi.waitFor(() => expect(condition()).toBe(true));
 }
 
+it('tools of the page are refused, and the socket stays', async () => {
+  scriptModel(() => ({ text: 'Hi.' }));
+  const own = await openSocket();
+  const token = await tokenFor();
+  own.send({ ...sending(token), body: { tools: { show_map: {} } } });
+  await until(() => own.frames.some(({ type }) => type === 'error'));
+  expect(own.frames.at(-1)).toMatchObject({ errorText: expect.stringContaining('over HTTP') });
+  own.send({ ...sending(token, 'b'), body: { tools: {} } });
+  await until(() => own.frames.some(({ type }) => type === 'end'));
+});
+
 it('what a token may not do over HTTP, it may not do over the socket', async () => {
   forgetKeys();
   scriptModel(() => ({ text: 'Hi.' }));
