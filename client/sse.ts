@@ -35,16 +35,18 @@ export async function* readFrames<Event>(
   const parser = createParser({
     onEvent: ({ id, event, data }) =>
       frames.push({
-        position: parsePosition(id),
+        position: /^\d+$/.test(id ?? '') ? Number(id) : undefined,
         event: parseEvent(event ?? 'message', data, read),
       }),
     onRetry,
   });
-  const decoder = new TextDecoder();
+  // The parser leaves out the one byte order mark that a stream may begin with.
+  const decoder = new TextDecoder(undefined, { fatal: false, ignoreBOM: true });
   const reader = body.getReader();
+  // If the connection has failed already, cancelling fails too: nothing is left to close.
+  const close = () => void reader.cancel().catch(() => {});
   // A `fetch` that the caller passes in may not end its bodies at the signal, so the reader does.
-  const onAbort = () => closeQuietly(reader);
-  signal.addEventListener('abort', onAbort, { once: true });
+  signal.addEventListener('abort', close);
   try {
     while (!signal.aborted) {
       const { done, value } = await unlessSilent(reader.read(), clock);
@@ -53,13 +55,9 @@ export async function* readFrames<Event>(
       yield* frames.splice(0);
     }
   } finally {
-    signal.removeEventListener('abort', onAbort);
-    closeQuietly(reader);
+    signal.removeEventListener('abort', close);
+    close();
   }
-}
-
-function parsePosition(id: string | undefined): number | undefined {
-  return id !== undefined && /^\d+$/.test(id) ? Number(id) : undefined;
 }
 
 function parseEvent<Event>(
@@ -72,9 +70,4 @@ function parseEvent<Event>(
   } catch {
     return { type: 'unknown', name, data };
   }
-}
-
-/** If the connection has failed already, cancelling fails too: nothing is left to close. */
-function closeQuietly(reader: ReadableStreamDefaultReader<Uint8Array>): void {
-  reader.cancel().catch(() => undefined);
 }

@@ -49,7 +49,7 @@ function parseRaw(file: string, text: string): z.infer<typeof RawList> {
 const RawList = z.looseObject({ mcpServers: z.record(z.string(), z.unknown()).default({}) });
 
 /** Lists that other programs read from a workspace: Claude Code, Cursor, Gemini CLI, Qwen Code and VS Code. */
-export const WORKSPACE_LISTS = [
+const WORKSPACE_LISTS = [
   '.mcp.json',
   join('.cursor', 'mcp.json'),
   join('.gemini', 'settings.json'),

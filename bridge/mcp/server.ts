@@ -9,6 +9,7 @@ import { canonicalJson } from '../../shared/wire/approval-text.ts';
 import type { Metadata } from '../../shared/wire/documents.ts';
 import type { ToolResult } from '../../shared/wire/tunnel.ts';
 import { ToolFailure } from '../failure.ts';
+import { logEvent } from '../log.ts';
 import type { ToolContext, ToolExecutor } from '../tools/executor.ts';
 import { CallFailure, type CallOutcome } from './call-failure.ts';
 import { MCP_LIMITS } from './limits.ts';
@@ -196,6 +197,10 @@ export class McpServer {
         ...this.#place,
         signal,
         onStderr: (text) => this.#keep(text),
+        onRefusedTool: (tool, why) => {
+          const message = `${this.name}: ${nameInLine(tool)} cannot be offered: ${why}`;
+          logEvent({ event: 'offer_refused', message });
+        },
         onElicit: (params, cancelled) => this.#calls.elicit(params, cancelled),
         onToolsChanged: () => {
           const failed = (error: unknown) => closed.resolve(this.#downBy(error));

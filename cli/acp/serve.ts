@@ -2,6 +2,8 @@
 import { Readable, Writable } from 'node:stream';
 import {
   type AgentContext,
+  type AuthenticateResponse,
+  type AuthMethod,
   agent,
   type ClientCapabilities,
   type InitializeRequest,
@@ -32,7 +34,7 @@ import {
   type PlaceSurroundings,
   type ServedPlace,
 } from '../server/place.ts';
-import { NotSignedIn } from '../target/target.ts';
+import { findTarget, NotSignedIn } from '../target/target.ts';
 import { parseConversationId } from '../target/typed-ids.ts';
 import { complain, describeError, describeFailure } from '../terminal/failure-text.ts';
 import { openTerminal } from '../terminal/terminal.ts';
@@ -56,6 +58,7 @@ export async function serveAcp(options: DoorOptions, programs: Programs): Promis
 function appOf(door: EditorDoor) {
   return agent({ name: 'drawbridge' })
     .onRequest('initialize', ({ params }) => door.initialize(params))
+    .onRequest('authenticate', () => answer(() => door.authenticate()))
     .onRequest('session/new', ({ params, client }) => answer(() => door.begin(params, client)))
     .onRequest('session/load', ({ params, client }) =>
       answer(() => door.load(params, client, 'replay')),
@@ -118,6 +121,12 @@ interface OpenSession {
   readonly place: ServedPlace;
 }
 
+const NO_SIGN_IN = {
+  id: 'local',
+  name: 'This machine',
+  description: 'The server of this machine, which needs no sign-in',
+};
+
 /** All sessions of one editor. */
 class EditorDoor implements Disposable {
   readonly #surroundings: PlaceSurroundings;
@@ -130,19 +139,32 @@ class EditorDoor implements Disposable {
 
   initialize({ clientCapabilities = {} }: InitializeRequest): InitializeResponse {
     this.#capabilities = clientCapabilities;
-    const { url } = this.#surroundings.options;
-    const login = { id: 'login', name: 'Sign in', description: `Sign this machine in at ${url}` };
-    const canLogIn = url !== undefined && clientCapabilities.auth?.terminal === true;
     return {
       protocolVersion: PROTOCOL_VERSION,
       agentInfo: { name: 'drawbridge', title: 'Drawbridge', version: OWN_VERSION },
-      authMethods: canLogIn ? [{ ...login, type: 'terminal', args: ['--login'] }] : [],
+      authMethods: this.#authMethods(),
       agentCapabilities: {
         loadSession: true,
         promptCapabilities: { image: true, embeddedContext: true },
         sessionCapabilities: { list: {}, resume: {}, close: {}, delete: {} },
       },
     };
+  }
+
+  /** The registry of the protocol lists no agent without a method. */
+  #authMethods(): AuthMethod[] {
+    const { url } = this.#surroundings.options;
+    if (url === undefined) return [NO_SIGN_IN];
+    const login = { id: 'login', name: 'Sign in', description: `Sign this machine in at ${url}` };
+    const canLogIn = this.#capabilities.auth?.terminal === true;
+    return canLogIn ? [{ ...login, type: 'terminal', args: ['--login'] }] : [];
+  }
+
+  /** Fails where a person has to sign this machine in, which takes a terminal. */
+  async authenticate(): Promise<AuthenticateResponse> {
+    const { options } = this.#surroundings;
+    if (options.url !== undefined) await findTarget(options);
+    return {};
   }
 
   async begin(

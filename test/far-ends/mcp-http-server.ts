@@ -20,11 +20,16 @@ export interface HttpMcpServer {
   readonly close: () => Promise<void>;
 }
 
+/** The authorization server whose tokens are demanded. */
+export interface DemandedLogin extends Pick<OAuthServer, 'url' | 'isValid'> {
+  /** What a client without a token is told to ask for. */
+  scope?: string;
+  /** What every token lacks. */
+  lacks?: string;
+}
+
 /** `port` 0 takes a free one. With `oauth` it lets in only those with a token of that server. */
-export async function startHttpMcpServer(
-  port = 0,
-  oauth?: Pick<OAuthServer, 'url' | 'isValid'>,
-): Promise<HttpMcpServer> {
+export async function startHttpMcpServer(port = 0, oauth?: DemandedLogin): Promise<HttpMcpServer> {
   const sessions = new Map<string, StreamableHTTPServerTransport>();
   const headers: IncomingHttpHeaders[] = [];
   const http = createServer(async (request, response) => {
@@ -61,7 +66,7 @@ export async function startHttpMcpServer(
 function demandsLogin(
   { url = '/', headers }: IncomingMessage,
   response: ServerResponse,
-  oauth: Pick<OAuthServer, 'url' | 'isValid'>,
+  oauth: DemandedLogin,
 ): boolean {
   const here = `http://${headers.host}`;
   const metadata = '/.well-known/oauth-protected-resource/mcp';
@@ -70,9 +75,13 @@ function demandsLogin(
     response.end(JSON.stringify({ resource: `${here}/mcp`, authorization_servers: [oauth.url] }));
     return true;
   }
-  if (oauth.isValid(headers.authorization)) return false;
-  const challenge = `Bearer resource_metadata="${here}${metadata}"`;
-  response.writeHead(401, { 'www-authenticate': challenge }).end();
+  const isValid = oauth.isValid(headers.authorization);
+  if (isValid && oauth.lacks === undefined) return false;
+  const wanted = isValid ? oauth.lacks : oauth.scope;
+  const scope = wanted === undefined ? '' : `, scope="${wanted}"`;
+  const error = isValid ? ', error="insufficient_scope"' : '';
+  const challenge = `Bearer resource_metadata="${here}${metadata}"${scope}${error}`;
+  response.writeHead(isValid ? 403 : 401, { 'www-authenticate': challenge }).end();
   return true;
 }
 

@@ -16,6 +16,8 @@ export interface OAuthServer {
   readonly revoke: () => void;
   /** What was asked of the token endpoint. */
   readonly grants: readonly string[];
+  /** What each visit of the login page asked for. */
+  readonly scopes: readonly (string | null)[];
   readonly close: () => Promise<void>;
 }
 
@@ -31,6 +33,7 @@ export async function startOAuthServer(): Promise<OAuthServer> {
   const access = new Set<string>();
   const refresh = new Set<string>();
   const grants: string[] = [];
+  const scopes: (string | null)[] = [];
   const http = createServer(async (request, response) => {
     const url = new URL(request.url ?? '/', server.url);
     const route = ROUTES[url.pathname];
@@ -62,6 +65,7 @@ export async function startOAuthServer(): Promise<OAuthServer> {
     '/authorize': ({ searchParams }, _, response) => {
       const get = (name: string) => searchParams.get(name) ?? '';
       const [clientId, redirectUri] = [get('client_id'), get('redirect_uri')];
+      scopes.push(searchParams.get('scope'));
       if (!clients.get(clientId)?.includes(redirectUri)) return void response.writeHead(400).end();
       const back = new URL(redirectUri);
       back.searchParams.set('state', get('state'));
@@ -107,6 +111,7 @@ export async function startOAuthServer(): Promise<OAuthServer> {
       refresh.clear();
     },
     grants,
+    scopes,
     close: async () => {
       http.closeAllConnections();
       await new Promise((resolve) => http.close(resolve));

@@ -366,6 +366,8 @@ describe('a server elsewhere', () => {
       args: ['--url', at.house.ready.url],
     });
     expect(editor.hello.authMethods).toMatchObject([{ type: 'terminal', args: ['--login'] }]);
+    const authenticated = editor.agent.request('authenticate', { methodId: 'login' });
+    await expect(authenticated).rejects.toMatchObject({ code: -32000 });
     const request = editor.agent.request('session/new', {
       cwd: at.house.workspace,
       mcpServers: [],
@@ -373,6 +375,16 @@ describe('a server elsewhere', () => {
     await expect(request).rejects.toMatchObject({ code: -32000 });
     await expect(request).rejects.toThrow(/is not signed in at .*: run `.* login /);
   });
+});
+
+it('the server of this machine needs no sign-in, and offers a way in that does nothing', async () => {
+  const editor = await openEditor(at.house);
+  const [method, ...others] = editor.hello.authMethods ?? [];
+  expect([method, others]).toMatchObject([{ id: 'local', name: 'This machine' }, []]);
+  // Without a type, a way in is the agent's own.
+  expect(method).not.toHaveProperty('type');
+  await editor.agent.request('authenticate', { methodId: 'local' });
+  expect(await newSession(editor, at.house)).toEqual(expect.any(String));
 });
 
 it('ends with its stdin, and the answer goes on at the server', async () => {

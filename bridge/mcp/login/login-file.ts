@@ -16,6 +16,8 @@ const Tokens = z.looseObject({
   access_token: z.string(),
   token_type: z.string(),
   refresh_token: z.string().optional(),
+  /** What was granted. */
+  scope: z.string().optional(),
   issuer: z.string().optional(),
 });
 
@@ -26,6 +28,8 @@ const Login = z.object({
   redirectUrl: z.string(),
   client: Client,
   tokens: Tokens,
+  /** What the server has demanded since, which the tokens do not grant: the next login asks for it. */
+  scope: z.string().optional(),
 });
 export type McpLogin = z.infer<typeof Login>;
 
@@ -67,12 +71,18 @@ export function storedLogin(file: string, login: McpLogin): OAuthClientProvider 
     clientMetadata: clientMetadata(redirectUrl),
     clientInformation: async () => (await read())?.client ?? login.client,
     tokens: async () => (await read())?.tokens,
-    saveTokens: (tokens) => saveLogin(file, { ...login, tokens }),
+    saveTokens: async (tokens) => {
+      const scope = tokens.scope ?? (await read())?.tokens.scope;
+      saveLogin(file, { ...login, tokens: { ...tokens, scope } });
+    },
     invalidateCredentials: () => removeLogin(file),
     saveCodeVerifier: () => {},
     codeVerifier: () => '',
-    redirectToAuthorization: () => {
-      throw new LoginNeeded('The login has expired.');
+    redirectToAuthorization: async (url) => {
+      const scope = url.searchParams.get('scope');
+      const kept = await read();
+      if (kept && scope !== null) saveLogin(file, { ...kept, scope });
+      throw new LoginNeeded('The login has expired, or does not suffice.');
     },
   };
 }

@@ -4,6 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import {
   Client,
+  computeScopeUnion,
   type OAuthClientProvider,
   type OAuthDiscoveryState,
   StreamableHTTPClientTransport,
@@ -12,8 +13,9 @@ import {
 import { newDeferred } from '../../../machine/deferred.ts';
 import { LocalError } from '../../../machine/local-error.ts';
 import { MCP_LIMITS } from '../limits.ts';
+import { takePlainResults } from '../plain-results.ts';
 import type { HttpConfig } from '../server-list.ts';
-import { clientMetadata, type McpLogin, saveLogin } from './login-file.ts';
+import { clientMetadata, type McpLogin, readLogin, saveLogin } from './login-file.ts';
 
 export interface LoginPlace {
   /** Where the login is kept. */
@@ -31,9 +33,11 @@ export async function logIn(
   { file, onUrl }: LoginPlace,
 ): Promise<boolean> {
   await using redirect = await openRedirect();
-  const kept: StoredLogin = oauth
-    ? { client: { client_id: oauth.clientId, client_secret: oauth.clientSecret } }
-    : {};
+  const scope = (await readLogin(file, url))?.scope;
+  const kept: StoredLogin = {
+    ...(oauth && { client: { client_id: oauth.clientId, client_secret: oauth.clientSecret } }),
+    ...(scope !== undefined && { scope }),
+  };
   const provider = personsLogin({ redirect, kept, onUrl });
   const transport = new StreamableHTTPClientTransport(new URL(url), {
     requestInit: { headers },
@@ -45,6 +49,7 @@ export async function logIn(
   );
   try {
     await client.connect(transport, { timeout: MCP_LIMITS.connectMs });
+    takePlainResults(transport);
     // Some servers demand it only here.
     if (client.getServerCapabilities()?.tools) await client.listTools();
     return false;
@@ -70,6 +75,8 @@ function refused(error: unknown): LocalError {
 
 interface StoredLogin extends Partial<Pick<McpLogin, 'client' | 'tokens'>> {
   discovery?: OAuthDiscoveryState;
+  /** What is asked for. */
+  scope?: string;
 }
 
 /** What the SDK needs of a person who is at the browser. Registers anew, since the port of the redirect is new. */
@@ -93,7 +100,8 @@ function personsLogin({
     },
     tokens: () => kept.tokens,
     saveTokens: (tokens) => {
-      kept.tokens = tokens;
+      // A server that grants what was asked for need not say so.
+      kept.tokens = { ...tokens, scope: tokens.scope ?? kept.scope };
     },
     discoveryState: () => kept.discovery,
     saveDiscoveryState: (discovery) => {
@@ -106,6 +114,11 @@ function personsLogin({
     redirectToAuthorization: (url) => {
       if (!['http:', 'https:'].includes(url.protocol))
         throw new LocalError('refused', 'The server names a login page that is no web address.');
+      const scope = computeScopeUnion(url.searchParams.get('scope') ?? undefined, kept.scope);
+      if (scope !== undefined) {
+        kept.scope = scope;
+        url.searchParams.set('scope', scope);
+      }
       onUrl(url);
     },
   };

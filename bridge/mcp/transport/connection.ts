@@ -21,9 +21,11 @@ import {
 import { schemaCheck } from '../../../shared/text/json-schema.ts';
 import type { Metadata } from '../../../shared/wire/documents.ts';
 import { MCP_LIMITS } from '../limits.ts';
+import { takePlainResults } from '../plain-results.ts';
 import type { ServerConfig } from '../server-list.ts';
+import { faultOfHeaders } from './header-rule.ts';
 import { listOffering, listTools, type Offering } from './lists.ts';
-import { otherEraAfter, reached, rethrow } from './sdk-errors.ts';
+import { isOutdated, otherEraAfter, reached, rethrow } from './sdk-errors.ts';
 import {
   type HttpOptions,
   httpTransport,
@@ -36,6 +38,8 @@ import { withVariables } from './variables.ts';
 export interface ConnectOptions extends StdioOptions, Omit<HttpOptions, 'onTooLong'> {
   /** The list of tools, of resources or of prompts has changed. */
   readonly onToolsChanged: () => void;
+  /** A tool of the list breaks a rule of the protocol, and is left out. */
+  readonly onRefusedTool?: (name: string, why: string) => void;
   /** The server asks a person something. Without this the server learns that no person can be asked. */
   readonly onElicit?: (
     params: ElicitRequestFormParams,
@@ -136,6 +140,7 @@ async function connectOnce(
   await shakeHands(client, transport, signal).catch((error: unknown) => {
     throw new FailedStart(failure ?? transport.endReason, error);
   });
+  takePlainResults(transport);
   isOpen = true;
   const { name, version } = client.getServerVersion() ?? { name: 'unknown', version: '' };
   return {
@@ -143,12 +148,25 @@ async function connectOnce(
     serverName: name,
     instructions: client.getInstructions(),
     // Some servers demand a login only here.
-    listTools: () => listTools(client, signal).catch(rethrow),
+    listTools: async () => {
+      const tools = await listTools(client, signal).catch(rethrow);
+      const hasHeaders = 'url' in config && client.getProtocolEra() === 'modern';
+      if (!hasHeaders) return tools;
+      return tools.filter(({ name: tool, inputSchema }) => {
+        const fault = faultOfHeaders(inputSchema);
+        if (fault !== null) options.onRefusedTool?.(tool, fault);
+        return fault === null;
+      });
+    },
     listOffering: () => listOffering(client, signal),
     call: (tool, args, given) =>
-      reached(() =>
-        client.callTool({ name: tool.name, arguments: args }, callOptions(tool, given)),
-      ),
+      reached(async () => {
+        const called = { name: tool.name, arguments: args };
+        return await client.callTool(called, callOptions(tool, given)).catch((error: unknown) => {
+          if (isOutdated(error)) options.onToolsChanged();
+          throw error;
+        });
+      }),
     readResource: (uri, given) =>
       reached(() => client.readResource({ uri }, requestOptions(given))),
     getPrompt: (name, args, given) =>

@@ -1,5 +1,6 @@
 /** What an error of the SDK says of a call: whether the server was reached, and whether it demands a login. */
 import {
+  AuthorizationServerMismatchError,
   ProtocolError,
   ProtocolErrorCode,
   SdkError,
@@ -23,6 +24,17 @@ export async function reached<Result>(request: () => Promise<Result>): Promise<R
 
 /** What a transport gives for the answer of a request whose stream broke before it. No server has this code. */
 export const BROKEN_STREAM = { code: 1, message: 'The stream of the answer broke.' } as const;
+
+/**
+ * Whether a call was refused because its headers are those of an older definition of the tool. The SDK lists the tools
+ * again by itself only for a client that leaves the list to it.
+ */
+export function isOutdated(error: unknown): boolean {
+  return error instanceof ProtocolError && error.code === HEADER_MISMATCH;
+}
+
+/** Of MCP 2026-07-28. The SDK has no name for it. */
+const HEADER_MISMATCH = -32020;
 
 function outcomeOf(error: unknown): CallOutcome {
   if (isUnauthorized(error)) return 'refused';
@@ -62,6 +74,8 @@ export function rethrow(error: unknown): never {
 
 function isUnauthorized(error: unknown): boolean {
   if (error instanceof UnauthorizedError || error instanceof LoginNeeded) return true;
+  // The server trusts another authorization server than the one of the login: only a new login is of use.
+  if (error instanceof AuthorizationServerMismatchError) return true;
   return error instanceof SdkHttpError && error.status === 401;
 }
 

@@ -1,4 +1,7 @@
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { newDeferred } from '../../../machine/deferred.ts';
 import { startModernMcpServer } from '../../far-ends/modern-mcp-server.ts';
@@ -70,4 +73,85 @@ it('a server that ends at a question it does not know is asked in the old way', 
     });`;
   const { until } = startServers({ strict: { command: process.execPath, args: ['-e', script] } });
   await until('mcp_strict_go');
+});
+
+type BareResult = object | ((headers: IncomingHttpHeaders) => object);
+
+/** Answers each method with this result, over HTTP. A result with a `code` is an error. */
+async function startBare(results: Readonly<Record<string, BareResult>>): Promise<string> {
+  const http = createServer(async (request, response) => {
+    const { id, method } = JSON.parse((await text(request)) || '{}');
+    const given = results[method];
+    if (given === undefined) return void response.writeHead(id === undefined ? 202 : 404).end();
+    const result = typeof given === 'function' ? given(request.headers) : given;
+    const isError = 'code' in result;
+    response.writeHead(isError ? 400 : 200, { 'content-type': 'application/json' });
+    const answer = isError ? { error: result } : { result };
+    response.end(JSON.stringify({ jsonrpc: '2.0', id, ...answer }));
+  });
+  onTestFinished(() => void http.close().closeAllConnections());
+  await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
+  return `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`;
+}
+
+const DISCOVERED = {
+  supportedVersions: ['2026-07-28'],
+  capabilities: { tools: {} },
+  _meta: { 'io.modelcontextprotocol/serverInfo': { name: 'bare', version: '1' } },
+};
+const listed = (name: string, property: object) => ({
+  name,
+  inputSchema: { type: 'object', properties: { part: property } },
+});
+
+it('a result without its type is complete', async () => {
+  const url = await startBare({
+    'server/discover': DISCOVERED,
+    'tools/list': { tools: [listed('go', { type: 'string' })], ttlMs: 0, cacheScope: 'private' },
+    'tools/call': { content: [{ type: 'text', text: 'gone' }] },
+  });
+  const { until, call } = startServers({ bare: { url } });
+  await until('mcp_bare_go');
+  expect((await call('mcp_bare_go', { part: 'a' })).data).toBe('gone');
+});
+
+it('a tool that declares a header in a wrong way is left out, and the log names it', async () => {
+  const log = vi.spyOn(console, 'error').mockImplementation(() => {});
+  const tools = [
+    listed('wrong', { type: 'string', 'x-mcp-header': 'two words' }),
+    listed('right', { type: 'string', 'x-mcp-header': 'Part' }),
+  ];
+  const page = { resultType: 'complete', ttlMs: 0, cacheScope: 'private' };
+  const url = await startBare({
+    'server/discover': DISCOVERED,
+    'tools/list': { ...page, tools },
+  });
+  const { until, names } = startServers({ bare: { url } });
+  await until('mcp_bare_right');
+  expect(names()).toEqual(['mcp_bare_right']);
+  expect(JSON.stringify(log.mock.calls)).toContain('bare: wrong cannot be offered');
+});
+
+it('a call with outdated headers is refused, and the next one has those of the new list', async () => {
+  let header = 'Old';
+  const page = { resultType: 'complete', ttlMs: 0, cacheScope: 'private' };
+  const url = await startBare({
+    'server/discover': DISCOVERED,
+    'tools/list': () => ({
+      ...page,
+      tools: [listed('go', { type: 'string', 'x-mcp-header': header })],
+    }),
+    'tools/call': (headers) =>
+      headers['mcp-param-new'] === 'a'
+        ? { content: [{ type: 'text', text: 'gone' }] }
+        : { code: -32020, message: 'The header Mcp-Param-New is missing.' },
+  });
+  const { until, call } = startServers({ bare: { url } });
+  await until('mcp_bare_go');
+  header = 'New';
+  const refused = { code: 'TOOL_ERROR' };
+  await expect(call('mcp_bare_go', { part: 'a' })).rejects.toMatchObject(refused);
+  await vi.waitFor(async () =>
+    expect((await call('mcp_bare_go', { part: 'a' })).data).toBe('gone'),
+  );
 });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { beforeEach, expect, it, type MockInstance, onTestFinished, vi } from 'vitest';
 import { logIn } from '../../../../bridge/mcp/login/login.ts';
 import { loginFileOf } from '../../../../bridge/mcp/login/login-file.ts';
-import { startHttpMcpServer } from '../../../far-ends/mcp-http-server.ts';
+import { type DemandedLogin, startHttpMcpServer } from '../../../far-ends/mcp-http-server.ts';
 import { startOAuthServer } from '../../../far-ends/oauth-server.ts';
 import { startServers } from '../offering.ts';
 
@@ -14,7 +14,9 @@ beforeEach(() => {
 
 async function startFar() {
   const oauth = await startOAuthServer();
-  const far = await startHttpMcpServer(0, oauth);
+  /** What the MCP server trusts; a test can change it. */
+  const trusted: DemandedLogin = { url: oauth.url, isValid: oauth.isValid };
+  const far = await startHttpMcpServer(0, trusted);
   onTestFinished(async () => {
     await far.close();
     await oauth.close();
@@ -25,7 +27,7 @@ async function startFar() {
   /** Logs in as a person whose browser follows the page. */
   const visit = (open: (url: URL) => void = (url) => void fetch(url)) =>
     logIn(config, { file, onUrl: open });
-  return { oauth, far, file, visit, ...offering };
+  return { oauth, trusted, far, file, visit, ...offering };
 }
 
 it('a server that demands a login is down until there is one, and says what to do', async () => {
@@ -75,6 +77,41 @@ it('a login that the server has revoked needs the person again', async () => {
   );
   await visit();
   await until('mcp_far_shout');
+});
+
+it('a server that trusts another authorization server needs the person again, who registers there', async () => {
+  const { visit, until, call, reports, trusted, file } = await startFar();
+  await visit();
+  await until('mcp_far_shout');
+  const before = JSON.parse(readFileSync(file, 'utf8'));
+  const other = await startOAuthServer();
+  onTestFinished(() => other.close());
+  Object.assign(trusted, { url: other.url, isValid: other.isValid });
+  const failed = { code: 'SERVER_UNAVAILABLE' };
+  await expect(call('mcp_far_shout', { words: 'again' })).rejects.toMatchObject(failed);
+  await vi.waitFor(() => expect(reports()).toMatchObject([{ why: 'login' }]), 10_000);
+  expect(await visit()).toBe(true);
+  await vi.waitFor(
+    async () => expect((await call('mcp_far_shout', { words: 'a' })).data).toBe('A'),
+    10_000,
+  );
+  const after = JSON.parse(readFileSync(file, 'utf8'));
+  expect(after.client.client_id).not.toBe(before.client.client_id);
+  expect([before.client.issuer, after.client.issuer]).toEqual([expect.anything(), other.url]);
+});
+
+it('a call that needs more rights has the next login ask for them, beside the first ones', async () => {
+  const { visit, until, call, trusted, oauth, file } = await startFar();
+  trusted.scope = 'read';
+  await visit();
+  await until('mcp_far_shout');
+  trusted.lacks = 'write';
+  const failed = { code: 'SERVER_UNAVAILABLE' };
+  await expect(call('mcp_far_shout', { words: 'a' })).rejects.toMatchObject(failed);
+  delete trusted.lacks;
+  await visit();
+  expect(oauth.scopes).toEqual(['read', 'read write']);
+  expect(JSON.parse(readFileSync(file, 'utf8'))).not.toHaveProperty('scope');
 });
 
 it('a login that the person refuses is none', async () => {
