@@ -10,7 +10,7 @@ import type { SpentByResponse } from './core.ts';
 import type { CursorAgent, CursorRun, CursorTokens, CursorUsage, Image } from './schemas.ts';
 
 /** `bc-<uuid>` for a conversation. */
-export function agentIdOf(conversationId: string): string {
+function agentIdOf(conversationId: string): string {
   return conversationId.replace('conv_', 'bc-');
 }
 

@@ -19,5 +19,3 @@ export interface World {
   /** Ids that no account has. */
   readonly missing: Ids;
 }
-
-export type Owner = keyof World;

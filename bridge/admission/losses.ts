@@ -101,11 +101,7 @@ function discardsFiles(args: readonly string[]): boolean {
  * Whether an option is there: one of the letters, or one of the long names. Git takes the beginning of a long name for
  * it, and some options begin like another (`--force-with-lease`).
  */
-export function has(
-  args: readonly string[],
-  letters: string,
-  ...names: readonly string[]
-): boolean {
+function has(args: readonly string[], letters: string, ...names: readonly string[]): boolean {
   return optionsOf(args).some((option) => {
     if (!option.startsWith('--')) return [...letters].some((letter) => option.includes(letter));
     return (
@@ -115,11 +111,7 @@ export function has(
 }
 
 /** The same for an option that makes a command harmless: the name is whole. */
-export function isExactly(
-  args: readonly string[],
-  letter: string,
-  ...names: readonly string[]
-): boolean {
+function isExactly(args: readonly string[], letter: string, ...names: readonly string[]): boolean {
   // Not behind a letter that may take the rest as its value.
   const short = new RegExp(`^-[dfiqxXW]*${letter}`);
   return optionsOf(args).some(
@@ -134,7 +126,7 @@ function optionsOf(args: readonly string[]): readonly string[] {
 }
 
 /** All arguments that are no options. The value of an option counts, too. */
-export function operandsOf(args: readonly string[]): readonly string[] {
+function operandsOf(args: readonly string[]): readonly string[] {
   return args.filter((arg) => !/^-./.test(arg));
 }
 

@@ -25,7 +25,7 @@ export function likenessOf(one: string, other: string): Likeness {
 }
 
 /** Whether the line begins a function, a class or the like. */
-export function isDefinition(line: string): boolean {
+function isDefinition(line: string): boolean {
   return nameOf(line) !== null || HEADING.test(line);
 }
 

@@ -34,7 +34,7 @@ function partsOf(word: string): readonly string[] {
 const SYNONYM_WEIGHT = 0.5;
 
 /** A German word without the ending of its form. */
-export function germanStem(word: string): string {
+function germanStem(word: string): string {
   const base = word.replace(/(?:ungen|ung|en|ern|em|er|es|et|st|e|n|s|t)$/, '');
   return base.length < SHORTEST_BASE ? word : base;
 }

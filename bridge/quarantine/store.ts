@@ -35,7 +35,7 @@ const Manifest = z.object({
 type Manifest = z.infer<typeof Manifest>;
 
 /** For example `q_1f2e3d4c`. */
-export const RECORD_ID = /^q_[0-9a-f]{8}$/;
+const RECORD_ID = /^q_[0-9a-f]{8}$/;
 const ID_DIGITS = 8;
 const MANIFEST = 'manifest.json';
 /** One line for each thing: there may be thousands. */

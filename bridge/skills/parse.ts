@@ -79,7 +79,7 @@ function otherName(head: string, folder: string, family: SkillFamily): string {
 }
 
 /** The description, so short that a line with the name has at most SKILL_LIMITS.maxTokens. */
-export function withinTokens(description: string, name: string): string {
+function withinTokens(description: string, name: string): string {
   let left = SKILL_LIMITS.maxTokens - LINE_TOKENS;
   for (const char of name) left -= tokensOf(char);
   let end = 0;

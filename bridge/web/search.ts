@@ -193,7 +193,7 @@ function failed(why: string, cause?: unknown): ToolFailure {
 
 const OWNER = 'Its owner sees to it with "webSearch" in config.json; go on without a search.';
 
-export const SEARCH_LIMITS = {
+const SEARCH_LIMITS = {
   /** Milliseconds for an answer: services take one or two seconds, a SearXNG waits for its slowest engine. */
   maxMs: 15_000,
   /** UTF-16 units of a result's texts and of its address. */

@@ -139,7 +139,7 @@ async function isFree(
   return !refs.some((name) => inTheWay.has(name) || name.startsWith(`${ref}/`));
 }
 
-export function branchTaken(what: string): ToolFailure {
+function branchTaken(what: string): ToolFailure {
   return new ToolFailure('BRANCH_TAKEN', `${what}: name another branch, or remove that one.`);
 }
 

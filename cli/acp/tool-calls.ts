@@ -171,7 +171,7 @@ function failureOf({ metadata }: Document): ToolCallContent[] {
 }
 
 /** The end of the text in a fence: no output is read as Markdown. */
-export function textContent(text: string): ToolCallContent[] {
+function textContent(text: string): ToolCallContent[] {
   const whole = text.trimEnd();
   if (whole === '') return [];
   const end = whole.slice(-ACP_LIMITS.shownChars);

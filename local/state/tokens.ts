@@ -13,7 +13,7 @@ export type TokenGrant =
   | { readonly scope: 'operator'; readonly bridgeId?: undefined };
 
 /** The one account of a local instance. */
-export const LOCAL_ACCOUNT = 'local';
+const LOCAL_ACCOUNT = 'local';
 
 const ALGORITHM = 'HS256';
 

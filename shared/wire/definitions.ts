@@ -7,7 +7,7 @@ const { maxNameChars, maxDescriptionChars, maxTextChars, maxTools, maxNoteChars 
   DEFINITION_LIMITS;
 
 /** Lower-case words with hyphens, such as `code-review`. */
-export const DefinitionName = z
+const DefinitionName = z
   .string()
   .max(maxNameChars)
   .regex(/^[a-z0-9]+(-[a-z0-9]+)*$/);

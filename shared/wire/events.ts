@@ -259,6 +259,7 @@ export function responseOf(event: StreamEvent, current: string | null): string |
       return event.response.id;
     case 'message_update':
     case 'steered':
+    case 'attached':
     case 'context_summary':
     case 'budget_near':
     case 'model_wait':
@@ -268,7 +269,13 @@ export function responseOf(event: StreamEvent, current: string | null): string |
       return event.responseId;
     case 'conversation_update':
       return null;
+    case 'response_model':
+    case 'document_start':
+    case 'snapshot':
+    case 'heartbeat':
+      return current;
     default:
+      event satisfies { readonly documentId: string };
       return current;
   }
 }

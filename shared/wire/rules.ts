@@ -12,8 +12,7 @@ import { LeftOutSkill, Skill } from './skills.ts';
 export const RuleKind = z.enum(['always', 'folder', 'glob', 'description', 'manual']);
 export type RuleKind = z.infer<typeof RuleKind>;
 
-export const RuleOrigin = z.enum(['owner', 'workspace']);
-export type RuleOrigin = z.infer<typeof RuleOrigin>;
+const RuleOrigin = z.enum(['owner', 'workspace']);
 
 const Note = z.string().max(RULE_FILE_LIMITS.maxNoteChars);
 const Path = z.string().max(REQUEST_LIMITS.maxPathChars);

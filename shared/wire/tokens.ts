@@ -60,7 +60,7 @@ export function decodeSecrets(text: string): DecodedSecrets {
 }
 
 /** Reads a secret in hex, base64 or base64url. Hex digits alone always mean hex. */
-export function decodeSecret(text: string): DecodedSecret {
+function decodeSecret(text: string): DecodedSecret {
   const written = text.replace(/\s+/g, '');
   if (written === '') return { ok: false, problem: 'is missing' };
   const bytes = isHex(written) ? fromHex(written) : fromBase64(written);

@@ -128,7 +128,7 @@ export const ReportedConfinement = z.object({
 export type ReportedConfinement = z.infer<typeof ReportedConfinement>;
 
 /** The end of a selection that was cut to `EDITOR_LIMITS.maxSelectedChars`, as the CLIs of both families mark it. */
-export const SELECTION_CUT = '... [TRUNCATED]';
+const SELECTION_CUT = '... [TRUNCATED]';
 
 /** What the person has open in an editor on the machine, the file that had the focus last first. */
 export const EditorContext = z.object({

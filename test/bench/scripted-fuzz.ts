@@ -25,7 +25,7 @@ const REFUSAL: Schema = {
   required: ['error'],
 };
 
-export const DESCRIPTION: Description = {
+const DESCRIPTION: Description = {
   openapi: '3.1.1',
   paths: {
     '/api/v1/notes/{id}': {

@@ -8,7 +8,8 @@ import type { ScriptedCall, ScriptedRequest } from '../far-ends/reply-script.ts'
 import { type ScriptedAnswer, startScriptedModel } from '../far-ends/scripted-model.ts';
 import { type Allowed, sendAllowing } from '../flow/allowing.ts';
 import { type House, startHouse, until } from '../flow/house.ts';
-import { type ForeignPackages, installPackages } from './foreign-packages.ts';
+import { type ForeignPackages, installPackages, NO_REGISTRY } from './foreign-packages.ts';
+import { row } from './table.ts';
 
 const VERSION = '0.0.83';
 const NAVIGATE = 'mcp_playwright_browser_navigate';
@@ -24,7 +25,13 @@ const PAGE = `<!doctype html><title>Greeter</title>
   'Good morning, ' + document.querySelector('#name').value">Greet</button>
 <output></output>`;
 
-describe.skipIf(NO_CHROMIUM)('browser-use with the Playwright MCP server', () => {
+const stated = row({
+  suite: 'MCP server: @playwright/mcp',
+  version: VERSION,
+  notRun: NO_REGISTRY ?? NO_CHROMIUM,
+});
+
+describe('browser-use with the Playwright MCP server', stated, () => {
   let packages: ForeignPackages;
   let model: Awaited<ReturnType<typeof startScriptedModel>>;
   let house: House;

@@ -5,23 +5,38 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { CompanionServer } from '../../companion/index.ts';
 import { startCompanion, tokenOf } from '../companion/companions.ts';
-import { type ForeignPackages, installPackages } from './foreign-packages.ts';
+import { type ForeignPackages, installPackages, NO_REGISTRY } from './foreign-packages.ts';
+import { leftBecause, row } from './table.ts';
 
 const PACKAGE = '@modelcontextprotocol/conformance';
-const VERSION = '0.1.16';
+const VERSION = '0.2.0-alpha.12';
 
-const SCENARIOS = [
-  ...['server-initialize', 'ping', 'tools-list', 'tools-call-error'],
-  'server-sse-multiple-streams',
-];
+const STATEFUL =
+  'the companion speaks MCP up to 2025-11-25, because it answers diffs in the stream of a session';
 
-/** The other scenarios of the package. */
-const NOT_FOR_A_COMPANION = {
-  'dns-rebinding-protection': 'its second half wants a web page of localhost to be let in',
-  'server-sse-polling': 'it passes without a look, because the answers are JSON and no streams',
-  'tools-call-*, json-schema-2020-12, elicitation-*': 'call tools of the package’s own server',
-  'resources-*, prompts-*, completion-complete, logging-set-level': 'a companion has none of them',
+/** What each version requires of any server, each with the reason why the companion does not pass it; null if it does. */
+const REQUIRED: Readonly<Record<string, Readonly<Record<string, string | null>>>> = {
+  '2025-11-25': {
+    'server-initialize': null,
+    ping: null,
+    'tools-list': null,
+    'tools-call-error': null,
+    'server-sse-multiple-streams': null,
+    'dns-rebinding-protection': 'its second half wants a web page of localhost to be let in',
+  },
+  '2026-07-28': {
+    'server-stateless': STATEFUL,
+    'tools-list': STATEFUL,
+    'tools-call-error': STATEFUL,
+    'server-sse-multiple-streams': STATEFUL,
+    'dns-rebinding-protection': STATEFUL,
+    caching: STATEFUL,
+  },
 };
+
+/** The others want tools, resources or prompts with certain names, which only the package's own server has. */
+const OF_ITS_SERVER =
+  /^(?:tools-call-(?!error)|resources-|prompts-|completion-|elicitation-|input-required-|logging-|sep-2164-)/;
 
 /** The package can send no token, so a proxy adds it. */
 async function openProxy(companion: CompanionServer): Promise<string> {
@@ -43,8 +58,7 @@ async function openProxy(companion: CompanionServer): Promise<string> {
   return `http://127.0.0.1:${Object(proxy.address()).port}/mcp`;
 }
 
-describe(`the companion and ${PACKAGE} ${VERSION}`, () => {
-  const table: Record<string, string> = {};
+describe.skipIf(NO_REGISTRY)(`the companion and ${PACKAGE} ${VERSION}`, () => {
   let packages: ForeignPackages;
 
   beforeAll(async () => {
@@ -52,17 +66,39 @@ describe(`the companion and ${PACKAGE} ${VERSION}`, () => {
   });
   afterAll(async () => {
     await packages[Symbol.asyncDispose]();
-    console.table({ ...table, ...NOT_FOR_A_COMPANION });
   });
 
-  it.each(SCENARIOS)('%s', async (scenario) => {
-    table[scenario] = 'no';
-    const { companion } = await startCompanion();
-    const args = ['server', '--url', await openProxy(companion), '--scenario', scenario];
+  const run = async (...args: string[]) => {
     const program = join(packages.folder, 'node_modules', PACKAGE, 'dist', 'index.js');
-    const run = promisify(execFile)(process.execPath, [program, ...args], { cwd: packages.folder });
-    const { stdout } = await run.catch(({ stdout }) => ({ stdout: String(stdout) }));
-    expect(stdout).toMatch(/Passed: ([1-9]\d*)\/\1, 0 failed, 0 warnings/);
-    table[scenario] = 'yes';
-  });
+    const ran = promisify(execFile)(process.execPath, [program, ...args], { cwd: packages.folder });
+    return await ran.then(({ stdout }) => stdout).catch(({ stdout }) => String(stdout));
+  };
+
+  it.each(Object.entries(REQUIRED))(
+    'has a row here for all that %s requires',
+    async (version, of) => {
+      const stdout = await run('list', '--server', '--requirements', version);
+      const [, ofServer = ''] = stdout.split('Server scenarios');
+      const [listed = ''] = ofServer.split('Client scenarios');
+      const names = [...listed.matchAll(/^ {2}- (\S+)/gm)].map(([, name = '']) => name);
+      const ofAny = names.filter((name) => !OF_ITS_SERVER.test(name));
+      expect(Object.keys(of).sort()).toEqual(ofAny.sort());
+    },
+  );
+
+  for (const [version, scenarios] of Object.entries(REQUIRED)) {
+    const suite = `MCP conformance, server, ${version}`;
+    describe(suite, row({ suite, version: VERSION, notRun: NO_REGISTRY }), () => {
+      for (const [scenario, reason] of Object.entries(scenarios)) {
+        it(scenario, leftBecause(reason), async () => {
+          const { companion } = await startCompanion();
+          const url = await openProxy(companion);
+          const chosen = ['--scenario', scenario, '--spec-version', version];
+          const stdout = await run('server', '--url', url, ...chosen);
+          const passed = /Passed: ([1-9]\d*)\/\1, 0 failed, 0 warnings/.test(stdout);
+          expect(passed).toBe(reason === null);
+        });
+      }
+    });
+  }
 });

@@ -6,7 +6,8 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'v
 import type { Family } from '../../bridge/ide/discovery/candidate.ts';
 import { newDeferred } from '../../machine/deferred.ts';
 import { newPlace, startCompanion } from '../companion/companions.ts';
-import { type ForeignPackages, installPackages } from './foreign-packages.ts';
+import { type ForeignPackages, installPackages, NO_REGISTRY } from './foreign-packages.ts';
+import { row } from './table.ts';
 
 const GEMINI = '@google/gemini-cli-core';
 const QWEN = '@qwen-code/qwen-code';
@@ -94,8 +95,6 @@ function once(child: ChildProcess, id?: number): Promise<[number, unknown, strin
   return promise;
 }
 
-const table: Record<string, Record<string, string>> = {};
-
 describe.each(CLIS)('the IDE client of $package $version', (cli) => {
   let packages: ForeignPackages;
   let modules: string[];
@@ -108,14 +107,9 @@ describe.each(CLIS)('the IDE client of $package $version', (cli) => {
   });
   afterAll(() => packages[Symbol.asyncDispose]());
 
-  /** A row of the table. It says `no` until the test has passed. */
-  function row(what: string, test: () => Promise<void>) {
-    it(what, async () => {
-      const name = `${cli.package} ${cli.version}`;
-      table[what] = { ...table[what], [name]: 'no' };
-      await test();
-      table[what] = { ...table[what], [name]: 'yes' };
-    });
+  function shows(what: string, test: () => Promise<void>) {
+    const suite = `IDE client of ${cli.package}`;
+    it(what, row({ suite, version: cli.version, notRun: NO_REGISTRY }), test);
   }
 
   async function begin() {
@@ -123,7 +117,7 @@ describe.each(CLIS)('the IDE client of $package $version', (cli) => {
     return { ...started, ...(await startCli(modules, started)) };
   }
 
-  row('connects by its file, and can show diffs', async () => {
+  shows('connects by its file, and can show diffs', async () => {
     const { run, guests } = await begin();
     expect(await run('status')).toMatchObject({ status: 'connected' });
     expect(await run('canDiff')).toBe(true);
@@ -131,7 +125,7 @@ describe.each(CLIS)('the IDE client of $package $version', (cli) => {
   });
 
   const isByVariables = cli.family === 'gemini';
-  row(isByVariables ? 'connects by the variables alone' : 'needs its file', async () => {
+  shows(isByVariables ? 'connects by the variables alone' : 'needs its file', async () => {
     const started = await startCompanion();
     const variables = { ...started.companion.environment, TERM_PROGRAM: 'vscode' };
     const { run } = await startCli(modules, { ...started, discovery: newPlace() }, variables);
@@ -139,7 +133,7 @@ describe.each(CLIS)('the IDE client of $package $version', (cli) => {
     expect(await run('status')).toMatchObject({ status });
   });
 
-  row('has the context at once, and its changes', async () => {
+  shows('has the context at once, and its changes', async () => {
     const started = await startCompanion();
     const file = { path: join(started.root, 'a.ts'), timestamp: 1 };
     started.companion.contextChanged({ openFiles: [file], isTrusted: true });
@@ -159,7 +153,7 @@ describe.each(CLIS)('the IDE client of $package $version', (cli) => {
     expect(await run('status')).toMatchObject({ status: 'connected' });
   });
 
-  row('a diff is accepted with changes', async () => {
+  shows('a diff is accepted with changes', async () => {
     const { run, shown, root } = await begin();
     const path = join(root, './a.ts');
     const answer = run('openDiff', path, 'proposed');
@@ -169,7 +163,7 @@ describe.each(CLIS)('the IDE client of $package $version', (cli) => {
     expect(await answer).toEqual({ status: 'accepted', content: 'changed' });
   });
 
-  row('a diff is accepted as an empty file', async () => {
+  shows('a diff is accepted as an empty file', async () => {
     const { run, shown, root } = await begin();
     const answer = run('openDiff', join(root, 'a.ts'), 'proposed');
     await vi.waitFor(() => expect(shown).toHaveLength(1), 10_000);
@@ -177,7 +171,7 @@ describe.each(CLIS)('the IDE client of $package $version', (cli) => {
     expect(await answer).toEqual({ status: 'accepted', content: '' });
   });
 
-  row('a diff is rejected', async () => {
+  shows('a diff is rejected', async () => {
     const { run, shown, root } = await begin();
     const answer = run('openDiff', join(root, 'a.ts'), 'proposed');
     await vi.waitFor(() => expect(shown).toHaveLength(1), 10_000);
@@ -185,7 +179,7 @@ describe.each(CLIS)('the IDE client of $package $version', (cli) => {
     expect(await answer).toMatchObject({ status: 'rejected' });
   });
 
-  row('a diff is closed in the CLI, with the changes of its view', async () => {
+  shows('a diff is closed in the CLI, with the changes of its view', async () => {
     const { run, shown, root } = await begin();
     const path = join(root, 'a.ts');
     const answer = run('openDiff', path, 'proposed');
@@ -198,7 +192,7 @@ describe.each(CLIS)('the IDE client of $package $version', (cli) => {
     expect(await answer).toEqual({ status: 'accepted', content: 'changed' });
   });
 
-  row('two of them show the same path at once', async () => {
+  shows('two of them show the same path at once', async () => {
     const started = await startCompanion();
     const clis = [await startCli(modules, started), await startCli(modules, started)];
     const path = join(started.root, 'a.ts');
@@ -212,7 +206,7 @@ describe.each(CLIS)('the IDE client of $package $version', (cli) => {
     ]);
   });
 
-  row('folders with colons and percent signs', async () => {
+  shows('folders with colons and percent signs', async () => {
     const started = await startCompanion();
     const roots = ['a:b', '100%', '100%25', '%41:%41'].map((name) => join(started.root, name));
     started.companion.setRoots(roots);
@@ -222,7 +216,7 @@ describe.each(CLIS)('the IDE client of $package $version', (cli) => {
     }
   });
 
-  row('a killed CLI takes its diff with it', async () => {
+  shows('a killed CLI takes its diff with it', async () => {
     const started = await startCompanion({ streamlessMs: 100 });
     const { run, child } = await startCli(modules, started);
     run('openDiff', join(started.root, 'a.ts'), 'proposed').catch(() => {});
@@ -231,12 +225,10 @@ describe.each(CLIS)('the IDE client of $package $version', (cli) => {
     await vi.waitFor(() => expect(started.shown[0]?.signal.aborted).toBe(true), 10_000);
   });
 
-  row('knows that the companion stopped', async () => {
+  shows('knows that the companion stopped', async () => {
     const { run, companion } = await begin();
     await companion.close();
     const ended = async () => expect(await run('status')).toMatchObject({ status: 'disconnected' });
     await vi.waitFor(ended, 30_000);
   });
 });
-
-afterAll(() => console.table(table));

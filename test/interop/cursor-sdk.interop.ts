@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
@@ -6,9 +5,11 @@ import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ScriptedModel, startScriptedModel } from '../far-ends/scripted-model.ts';
 import { type House, makeRepository, startHouse, until, workerdOf } from '../flow/house.ts';
-import { type ForeignPackages, installPackages } from './foreign-packages.ts';
+import { type ForeignPackages, installPackages, NO_REGISTRY } from './foreign-packages.ts';
+import { row } from './table.ts';
 
-const SDK = '@cursor/sdk@1.0.18';
+const VERSION = '1.0.18';
+const stated = row({ suite: '@cursor/sdk', version: VERSION, notRun: NO_REGISTRY });
 
 /** The part of the SDK that is used here. It is Cursor's property, so its types are not copied. */
 interface Sdk {
@@ -18,7 +19,7 @@ interface Sdk {
   readonly Cursor: any;
 }
 
-describe.skipIf(!isRegistryThere())('Cursor’s own SDK, with this server as its cloud', () => {
+describe('Cursor’s own SDK, with this server as its cloud', stated, () => {
   let packages: ForeignPackages;
   let model: ScriptedModel;
   let house: House;
@@ -28,7 +29,7 @@ describe.skipIf(!isRegistryThere())('Cursor’s own SDK, with this server as its
   let isKilled = false;
 
   beforeAll(async () => {
-    packages = await installPackages([SDK]);
+    packages = await installPackages([`@cursor/sdk@${VERSION}`]);
     // Its store of local agents, which nothing here uses, needs a native module that scripts would build.
     const sqlite = join(packages.folder, 'node_modules', 'sqlite3', 'lib', 'sqlite3.js');
     writeFileSync(sqlite, 'module.exports = { Database: class {} };\n');
@@ -173,16 +174,6 @@ describe.skipIf(!isRegistryThere())('Cursor’s own SDK, with this server as its
     return (await sdk.Agent.getRun(id, { ...options, runtime: 'cloud', agentId })).status;
   }
 });
-
-/** Whether npm can get the package. */
-function isRegistryThere(): boolean {
-  try {
-    execFileSync('npm', ['view', SDK, 'version'], { stdio: 'ignore', timeout: 30_000 });
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 // biome-ignore lint/suspicious/noExplicitAny: what the SDK says has no type here.
 function wordsIn(messages: readonly any[]): string {

@@ -5,12 +5,14 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Tool } from '@modelcontextprotocol/client';
 import { CallFailure } from '../../bridge/mcp/call-failure.ts';
 import { toElicitResult, toForm } from '../../bridge/mcp/elicitation.ts';
 import { logIn } from '../../bridge/mcp/login/login.ts';
 import { LoginNeeded } from '../../bridge/mcp/login/login-file.ts';
 import { type Connection, connectServer } from '../../bridge/mcp/transport/connection.ts';
 import { askForm } from '../../machine/ask-form.ts';
+import type { Metadata } from '../../shared/wire/documents.ts';
 
 const given = JSON.parse(process.env['MCP_CONFORMANCE_CONTEXT'] ?? '{}');
 const oauth = given.client_id && { clientId: given.client_id, clientSecret: given.client_secret };
@@ -57,17 +59,30 @@ async function withLogin<Result>(work: () => Promise<Result>): Promise<Result> {
   }
 }
 
-const ARGUMENTS: Readonly<Record<string, Record<string, unknown>>> = {
-  add_numbers: { a: 5, b: 3 },
+/** The calls that the scenario wants, else each tool once. */
+function callsOf(tools: readonly Tool[]): { tool: Tool; args: Metadata }[] {
+  const wanted: readonly { name: string; arguments: Metadata }[] =
+    given.toolCalls ??
+    tools.map(({ name }) => ({ name, arguments: ARGUMENTS[name]?.(tools) ?? {} }));
+  return wanted.flatMap(({ name, arguments: args }) => {
+    const tool = tools.find((each) => each.name === name);
+    return tool ? [{ tool, args }] : [];
+  });
+}
+
+/** What tools of scenarios need. */
+const ARGUMENTS: Readonly<Record<string, (tools: readonly Tool[]) => Metadata>> = {
+  add_numbers: () => ({ a: 5, b: 3 }),
+  json_schema_echo: (tools) => ({
+    schema: tools.find(({ name }) => name === 'json_schema_2020_12_tool')?.inputSchema,
+  }),
 };
 
 await withLogin(async () => {
   const connection = await connect();
   try {
-    for (const tool of await connection.listTools()) {
-      const options = { signal, onProgress: () => {} };
-      await connection.call(tool, ARGUMENTS[tool.name] ?? {}, options);
-    }
+    for (const { tool, args } of callsOf(await connection.listTools()))
+      await connection.call(tool, args, { signal, onProgress: () => {} });
   } finally {
     await connection.close();
   }

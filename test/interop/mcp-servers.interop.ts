@@ -7,7 +7,8 @@ import { NO_BUBBLEWRAP } from '../bridge/sandbox/sandboxed-workspace.ts';
 import { startScriptedModel } from '../far-ends/scripted-model.ts';
 import { sendAllowing } from '../flow/allowing.ts';
 import { type House, startHouse, until } from '../flow/house.ts';
-import { type ForeignPackages, installPackages } from './foreign-packages.ts';
+import { type ForeignPackages, installPackages, NO_REGISTRY } from './foreign-packages.ts';
+import { row } from './table.ts';
 
 const VERSION = '2026.8.31';
 
@@ -58,7 +59,11 @@ const SERVERS: readonly Foreign[] = [
 
 const nameOf = ({ server, tool }: Foreign) => `mcp_${server}_${tool}`;
 
-describe('MCP servers of other authors, as sources of tools', () => {
+const ofOthers = (how: string, notRun: string | undefined) =>
+  row({ suite: `MCP servers of modelcontextprotocol ${how}`, version: VERSION, notRun });
+const inSandbox = ofOthers('in the sandbox', NO_REGISTRY ?? NO_BUBBLEWRAP);
+
+describe('MCP servers of other authors', ofOthers('as sources of tools', NO_REGISTRY), () => {
   let packages: ForeignPackages;
   let model: Awaited<ReturnType<typeof startScriptedModel>>;
   let house: House;
@@ -111,7 +116,7 @@ describe('MCP servers of other authors, as sources of tools', () => {
   });
 });
 
-describe.skipIf(NO_BUBBLEWRAP)(`the same servers in the sandbox ${NO_BUBBLEWRAP ?? ''}`, () => {
+describe('the same servers in the sandbox', inSandbox, () => {
   it('start from the workspace, with its path as an argument, and work on it', async () => {
     const names = SERVERS.map(({ server }) => `@modelcontextprotocol/server-${server}@${VERSION}`);
     await using packages = await installPackages(names);

@@ -1,9 +1,7 @@
-import { join } from 'node:path';
-import { build } from 'esbuild';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { NO_CHROMIUM, startBrowser } from '../browser/chromium.ts';
-import { listen, type PageServer } from '../browser/page-server.ts';
+import type { PageServer } from '../browser/page-server.ts';
 import type { ScriptedRequest } from '../far-ends/reply-script.ts';
 import {
   type ScriptedAnswer,
@@ -12,14 +10,23 @@ import {
 } from '../far-ends/scripted-model.ts';
 import { deviceOf } from '../flow/allowing.ts';
 import { type House, startHouse, until } from '../flow/house.ts';
-import { type ForeignPackages, installPackages } from './foreign-packages.ts';
+import { type ForeignPackages, installPackages, NO_REGISTRY } from './foreign-packages.ts';
+import { serveForeignPage } from './foreign-page.ts';
+import { row } from './table.ts';
 
-const PACKAGES = ['@ai-sdk/react@4.0.177', 'react@19.2.1', 'react-dom@19.2.1'];
+const VERSION = '4.0.177';
+const PACKAGES = [`@ai-sdk/react@${VERSION}`, 'react@19.2.1', 'react-dom@19.2.1'];
 
 const WORDS = Array.from({ length: 150 }, (_, word) => `word${word}`).join(' ');
 
 /** What an app with `useChat` gets with nothing but an address and a token. */
-describe.skipIf(NO_CHROMIUM)(`useChat ${NO_CHROMIUM ?? ''}`, () => {
+const stated = row({
+  suite: 'useChat (@ai-sdk/react)',
+  version: VERSION,
+  notRun: NO_REGISTRY ?? NO_CHROMIUM,
+});
+
+describe('useChat', stated, () => {
   let packages: ForeignPackages;
   let model: ScriptedModel;
   let script: (request: ScriptedRequest) => ScriptedAnswer;
@@ -30,7 +37,7 @@ describe.skipIf(NO_CHROMIUM)(`useChat ${NO_CHROMIUM ?? ''}`, () => {
   beforeAll(async () => {
     packages = await installPackages(PACKAGES);
     model = await startScriptedModel((request) => script(request));
-    server = await servePage(packages.folder);
+    server = await serveForeignPage('ui-page.js', packages.folder);
     house = await startHouse({
       modelUrl: model.baseUrl,
       rules: [{ tool: 'run_terminal_cmd', pattern: '*', decision: 'ask' }],
@@ -132,24 +139,3 @@ describe.skipIf(NO_CHROMIUM)(`useChat ${NO_CHROMIUM ?? ''}`, () => {
     });
   });
 });
-
-/** The app of ui-page.js, with the packages of this folder. */
-async function servePage(folder: string): Promise<PageServer> {
-  const { outputFiles } = await build({
-    entryPoints: [join(import.meta.dirname, 'ui-page.js')],
-    nodePaths: [join(folder, 'node_modules')],
-    bundle: true,
-    format: 'esm',
-    platform: 'browser',
-    target: 'es2022',
-    write: false,
-    define: { 'process.env.NODE_ENV': '"development"' },
-  });
-  const script = outputFiles[0]?.text ?? '';
-  return await listen((request, response) => {
-    const isScript = request.url === '/page.js';
-    response.setHeader('content-type', isScript ? 'text/javascript' : 'text/html');
-    const page = '<!doctype html><body><script type="module" src="/page.js"></script></body>';
-    response.end(isScript ? script : page);
-  });
-}

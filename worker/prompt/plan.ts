@@ -16,7 +16,7 @@ export function buildExecution(plan: PlanState): string[] {
 }
 
 /** The plan in Markdown. Its todos are in the order of work. */
-export function formatPlan({ title, overview, content, todos }: PlanState): string {
+function formatPlan({ title, overview, content, todos }: PlanState): string {
   const lines = inOrder(todos).map(({ id, content: what, status, dependencies }) => {
     const after = dependencies.length > 0 ? ` (after ${dependencies.join(', ')})` : '';
     return `- [${status}] ${id}: ${what}${after}`;

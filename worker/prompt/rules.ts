@@ -115,7 +115,7 @@ function becauseOf(
 }
 
 /** Whether the rule is about the file. Of rule files with the same name, the nearest one is. */
-export function appliesTo(rule: RuleFile, path: string, { files }: RuleSet): boolean {
+function appliesTo(rule: RuleFile, path: string, { files }: RuleSet): boolean {
   const below = pathBelow(rule.folder, path);
   if (below === null) return false;
   if (rule.kind === 'glob') {

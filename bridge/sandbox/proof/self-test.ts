@@ -68,7 +68,7 @@ export interface Observations {
 }
 
 /** A sentence about the first check that failed; undefined when all passed. */
-export function judge(
+function judge(
   seen: Observations,
   { uid }: Pick<CommandUser, 'uid'>,
   program: string,

@@ -117,7 +117,7 @@ function openIndex(path: BytePath): Index | undefined {
  * A regular file that is no link, is not larger, and does not grow meanwhile. Never waits, as for a pipe that a command
  * put there.
  */
-export function readBytes(
+function readBytes(
   path: BytePath,
   maxBytes: number,
 ): { readonly bytes: Buffer; readonly stats: Stats } | undefined {

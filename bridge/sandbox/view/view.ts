@@ -70,7 +70,7 @@ export function hideFolder(path: BytePath, { around = '' } = {}): string[] {
 }
 
 /** Hides the file behind a device on a mount without devices: opening it is refused. */
-export function hideFile(path: BytePath): string[] {
+function hideFile(path: BytePath): string[] {
   return ['--ro-bind', '/dev/null', path];
 }
 

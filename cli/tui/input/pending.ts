@@ -16,7 +16,7 @@ export interface PendingMessage {
 }
 
 /** In the order in which the answers get them. */
-export function pendingIn({ current, steering, queued, unsent }: ChatSession): PendingMessage[] {
+function pendingIn({ current, steering, queued, unsent }: ChatSession): PendingMessage[] {
   const steers = current && isOver(current.status) ? LEFT : STEERS;
   return [
     ...steering.map(({ content }) => ({ text: content, state: steers, isFree: false })),

@@ -84,7 +84,22 @@ export class Transcript extends Container {
       case 'document_start':
         this.#hasSaidWithdrawn = false;
         return;
+      // The view shows them.
+      case 'message':
+      case 'message_update':
+      case 'steered':
+      case 'attached':
+      case 'response_start':
+      case 'model_wait':
+      case 'conversation_update':
+      case 'done':
+      case 'snapshot':
+      case 'heartbeat':
+      case 'unknown':
+      case undefined:
+        return;
       default:
+        event satisfies { readonly documentId: string } | null;
     }
   }
 

@@ -10,7 +10,7 @@ export function randomOf(seed: number): (n: number) => number {
 }
 
 /** JSON as Python's `json.dumps` and others write it. `Raw` values stand as they are. */
-export class Raw {
+class Raw {
   readonly text: string;
   constructor(text: string) {
     this.text = text;
@@ -25,7 +25,7 @@ export interface Style {
   readonly isAscii: boolean;
 }
 
-export function dump(value: unknown, style: Style, base = ''): string {
+function dump(value: unknown, style: Style, base = ''): string {
   if (value instanceof Raw) return value.text;
   if (typeof value !== 'object' || value === null) return leaf(value, style);
   const inner = base + (style.unit ?? '');

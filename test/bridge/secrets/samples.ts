@@ -69,7 +69,7 @@ export function withChecksum(body = made('<b30>')): string {
 }
 
 /** A token of each prefix of a kind, as a machine makes it. With the text between prefix and token, where it takes one. */
-export function tokensOf({ kind, prefixes, chars, length, fits, form, lead }: TokenKind) {
+function tokensOf({ kind, prefixes, chars, length, fits, form, lead }: TokenKind) {
   const alphabet = Array.from({ length: 128 }, (_, code) => String.fromCharCode(code))
     .filter((char) => new RegExp(`[${chars}]`).test(char))
     // A token ends with no dot. Most have few signs.

@@ -50,7 +50,7 @@ export function readerOf(reader: SseReader): AccountReader {
   };
 }
 
-export async function followOverSocket(options: FollowOptions): Promise<AccountReader> {
+async function followOverSocket(options: FollowOptions): Promise<AccountReader> {
   const { webSocket: socket } = await upgrade(pathOf(options), options);
   if (!socket) throw new Error('no socket');
   const events: Read[] = [];

@@ -49,7 +49,7 @@ export const KINDS: readonly (readonly [number, unknown])[] = [
 
 /** Where the part stands: in the message, beside it, in what a tool returned, in a call, in an older answer or message. */
 export const PLACES = ['words', 'picture', 'result', 'call', 'answer', 'older'] as const;
-export const SPEAKERS: readonly ModelDialect[] = ['chat', 'anthropic', 'responses'];
+const SPEAKERS: readonly ModelDialect[] = ['chat', 'anthropic', 'responses'];
 
 export interface RefusalCase {
   readonly kind: (typeof KINDS)[number];

@@ -57,6 +57,6 @@ export function windowsOf(requests: readonly ScriptedRequest[]): ScriptedRequest
   return [...windows.values()];
 }
 
-export function isSummary({ messages }: ScriptedRequest): boolean {
+function isSummary({ messages }: ScriptedRequest): boolean {
   return String(messages[0]?.content).startsWith('You write a summary');
 }

@@ -31,7 +31,7 @@ import { describeApi } from './document.ts';
 import { OpenApi } from './named.ts';
 
 /** The limits of `/openapi.json`. */
-export const DOCUMENT_LIMITS = {
+const DOCUMENT_LIMITS = {
   /** Seconds that a client may cache the document. It changes only with a deployment. */
   maxAgeSeconds: 300,
 } as const;

@@ -64,8 +64,11 @@ function copyEvent(event: TapeEvent | Lost, copy: Copy): TapeEvent | null {
     }
     case 'conversation_update':
       return { ...event, title: copy.title, archived: false };
-    default:
+    case 'response_model':
+    case 'document_start':
       return event;
+    default:
+      return event satisfies { readonly documentId: string };
   }
 }
 

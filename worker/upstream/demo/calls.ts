@@ -110,7 +110,7 @@ export function code(text: string): string {
 }
 
 /** Text between fences longer than any run of backticks in it. */
-export function fence(info: string, content: string): string {
+function fence(info: string, content: string): string {
   const marks = '`'.repeat(Math.max(3, longestRun(content) + 1));
   return `${marks}${info}\n${content}\n${marks}`;
 }

@@ -28,7 +28,7 @@ export const RUNTIME_FOLDER: string = join(
 );
 
 /** Bubblewrap's rules are about files that are there, and the line is one for a shell. */
-export const LINUX: RuntimePlatform = {
+const LINUX: RuntimePlatform = {
   closed: () => [],
   argvOf: (line) => ['/bin/sh', '-c', line],
   // Seatbelt alone has a profile for these commands.
