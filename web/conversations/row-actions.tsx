@@ -4,7 +4,7 @@ import { REQUEST_LIMITS } from '../../shared/limits.ts';
 import { download } from '../parts/download.ts';
 import { go, placeOf } from '../route.ts';
 import { LIST, type PageAccount } from '../store/account.ts';
-import { words } from '../words/words.ts';
+import { words } from '../words/settings.ts';
 import { stopAnswers } from './stop.ts';
 
 interface ActionsProps {
@@ -62,6 +62,7 @@ export function actionsOf(
       work: async () =>
         download(`${title}.json`, JSON.stringify(await client.exportConversation(id), null, 2)),
     },
+    { text: words.sendWhole, work: () => client.sendWhole(id) },
     {
       text: words.remove,
       work: async () => {

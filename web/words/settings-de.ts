@@ -152,6 +152,9 @@ export const settings: typeof en.settings = {
   never: 'Nie',
   hours: (count) => (count === 0 ? 'Sofort' : `Nach ${count} h`),
 
+  // The menu of a conversation
+  sendWhole: 'Abgelehntes wieder senden',
+
   // The rules of an answer, passkeys and notifications
   rulesLater: 'Die Liste füllt sich, wenn die erste Antwort beginnt.',
   noRules: 'Der Ordner hat keine Regeln für den Agenten. Sie stehen in Dateien wie',

@@ -151,6 +151,9 @@ export const settings = {
   never: 'Never',
   hours: (count: number) => (count === 0 ? 'At once' : `After ${count} h`),
 
+  // The menu of a conversation
+  sendWhole: 'Send refused parts again',
+
   // The rules of an answer, passkeys and notifications
   rulesLater: 'The list fills when the first answer starts.',
   noRules: 'The folder has no rules for the agent. They stand in files such as',

@@ -54,6 +54,19 @@ async function isAllowed(env: Env, allowed: string[], origin: string): Promise<b
 }
 
 function handle(origin: string[]): MiddlewareHandler {
+  const answer = corsFor(origin);
+  return async (c, next) => {
+    // Browsers that ask before they let a page of the web reach a server of this machine or network.
+    const isAsked = c.req.header('access-control-request-private-network') === 'true';
+    const response = await answer(c, next);
+    if (isAsked && response?.headers.has('access-control-allow-origin')) {
+      response.headers.set('access-control-allow-private-network', 'true');
+    }
+    return response;
+  };
+}
+
+function corsFor(origin: string[]): MiddlewareHandler {
   return cors({
     origin,
     allowMethods: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'],

@@ -16,6 +16,15 @@ it('lets a page of a configured origin send a request with a token', async () =>
   expect(response.headers.get('access-control-allow-credentials')).toBeNull();
 });
 
+it('lets the page of a listed origin reach a server of its own machine or network, if it asks', async () => {
+  const asks = { 'access-control-request-private-network': 'true' };
+  const granted = async (origin: string, more = {}) =>
+    (await preflight(origin, more)).headers.get('access-control-allow-private-network');
+  expect(await granted('https://other.test', asks)).toBe('true');
+  expect(await granted('https://other.test')).toBeNull();
+  expect(await granted('https://evil.test', asks)).toBeNull();
+});
+
 it.each(['https://evil.test', 'https://app.test.evil.test', 'null'])(
   'lets no page of %s',
   async (origin) => {
@@ -97,13 +106,14 @@ it('a configured origin is no token', async () => {
   expect([response.status, response.headers.get(ALLOWED)]).toEqual([401, 'https://app.test']);
 });
 
-function preflight(origin: string): Promise<Response> {
+function preflight(origin: string, more: Record<string, string> = {}): Promise<Response> {
   return SELF.fetch('https://drawbridge.test/api/v1/chat/completions', {
     method: 'OPTIONS',
     headers: {
       origin,
       'access-control-request-method': 'POST',
       'access-control-request-headers': 'authorization,content-type,x-stainless-lang',
+      ...more,
     },
   });
 }
