@@ -12,6 +12,7 @@ import { SECOND } from '../../shared/units.ts';
 import type { Deadline } from '../conversation/deadlines.ts';
 import type { RunLog } from '../conversation/log/run-log.ts';
 import type { TapeReader } from '../conversation/reading/reader.ts';
+import { ERRANDS } from '../conversation/store/errands.ts';
 import type { AgentRow, ConversationRow, Machine, RunRequest } from '../conversation/store/rows.ts';
 import type { ConversationStore } from '../conversation/store/statements.ts';
 import type { Recorder } from '../conversation/tape/recorder.ts';
@@ -117,7 +118,8 @@ export class ConversationAgent {
 
   /** The request with the place of its work. A summary needs none. */
   placed(request: RunRequest): RunRequest {
-    return this.worktree && request.type !== 'compact' ? { ...request, worktree: true } : request;
+    const { usesFiles } = ERRANDS[request.type];
+    return this.worktree && usesFiles ? { ...request, worktree: true } : request;
   }
 
   /** The events for the webhook, the newest first. */

@@ -9,7 +9,7 @@ import type {
 import type { ChatRequest } from '../../shared/api/requests.ts';
 import { DrawbridgeError } from '../../shared/errors.ts';
 import { reachOf } from '../deliveries/address.ts';
-import { type Sending, type Submitted, submitMessage } from '../desk/submit.ts';
+import { type Sending, type Submitted, submitMessage } from '../desk/accept.ts';
 import type { Env } from '../env.ts';
 import { conversationOf } from '../objects.ts';
 import { type Outcome, unwrap } from '../outcome.ts';

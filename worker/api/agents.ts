@@ -19,10 +19,10 @@ import {
   readDeliveries,
   stopAgent,
 } from '../agents/desk.ts';
+import { SUBMIT_ERRORS } from '../desk/accept.ts';
 import { deleteConversation } from '../desk/delete.ts';
 import { sentWith } from '../desk/idempotency.ts';
 import { parse, parseMessage } from '../desk/parse.ts';
-import { SUBMIT_ERRORS } from '../desk/submit.ts';
 import {
   describePage,
   describeQuery,

@@ -7,9 +7,9 @@ import { parseResponseId, ResponseId } from '../../shared/ids.ts';
 import { ChatResponse } from '../../shared/wire/documents.ts';
 import { type AppContext, personOf } from '../account/caller.ts';
 import { readDocument } from '../conversation/reading/requests.ts';
+import { type Sending, SUBMIT_ERRORS, submitMessage } from '../desk/accept.ts';
 import { sentWith } from '../desk/idempotency.ts';
 import { parseId, parseMessage } from '../desk/parse.ts';
-import { type Sending, SUBMIT_ERRORS, submitMessage } from '../desk/submit.ts';
 import { type Endpoint, type EndpointAnswer, IDEMPOTENCY_KEY, jsonAnswer } from '../endpoint.ts';
 import { foldAnswer, onlyWaits } from '../follow/fold-answer.ts';
 import { follow } from '../follow/follow.ts';
@@ -191,15 +191,15 @@ function addressed(c: Context<AppContext>): {
   return { caller: { ...personOf(c), conversationId }, responseId, ordinal };
 }
 
-/** Takes the message, or follows `planned`, and sends the response in the form that the request asks for. */
+/** Takes the message, or what it is sent for, and sends the response in the form that the request asks for. */
 export async function answer(
   c: Context<AppContext>,
   request: ChatRequest,
-  planned: Pick<Sending, 'plan' | 'saveAs' | 'planFile' | 'undo' | 'compact'> = {},
+  errand?: Sending['errand'],
 ): Promise<Response> {
   const submitted = await submitMessage(c.env, {
     request,
-    ...planned,
+    ...(errand && { errand }),
     ...sentWith(c),
   });
   const headers = {

@@ -1,8 +1,8 @@
 /** `conversations/{id}/compact`: a person has the conversation summarised before it outgrows its model. */
 
 import { CompactRequest } from '../../shared/api/requests.ts';
+import { SUBMIT_ERRORS } from '../desk/accept.ts';
 import { parseBody } from '../desk/parse.ts';
-import { SUBMIT_ERRORS } from '../desk/submit.ts';
 import { type Endpoint, IDEMPOTENCY_KEY } from '../endpoint.ts';
 import { ANSWERED, answer } from './chat.ts';
 import { CONVERSATION_PARAMS, CONVERSATIONS, callerOf } from './path.ts';
@@ -30,7 +30,14 @@ export const COMPACT: readonly Endpoint[] = [
       const request = await parseBody(c, CompactRequest);
       const messages = [{ role: 'user' as const, content: 'Summarise the conversation so far.' }];
       const message = { messages, conversationId, delivery: 'reject' as const };
-      return await answer(c, { ...request, ...message }, { compact: true });
+      return await answer(
+        c,
+        { ...request, ...message },
+        {
+          type: 'compact',
+          compact: true,
+        },
+      );
     },
   },
 ];

@@ -3,8 +3,8 @@
 import { PlanExecution, PlanFileExecution, PlanSave } from '../../shared/api/requests.ts';
 import { DocumentId } from '../../shared/ids.ts';
 import { Plan, PlanEdit } from '../../shared/wire/plans.ts';
+import { SUBMIT_ERRORS } from '../desk/accept.ts';
 import { parseBody, parseId } from '../desk/parse.ts';
-import { SUBMIT_ERRORS } from '../desk/submit.ts';
 import { type Endpoint, IDEMPOTENCY_KEY, jsonAnswer } from '../endpoint.ts';
 import { conversationOf } from '../objects.ts';
 import { type Outcome, unwrap } from '../outcome.ts';
@@ -80,8 +80,8 @@ export const PLANS: readonly Endpoint[] = [
       const documentId = parseId(DocumentId, c.req.param('documentId'), 'plan');
       const { version, responseId, ...request } = await parseBody(c, PlanExecution);
       const message = { messages: EXECUTE, conversationId, delivery: 'reject' as const };
-      const plan = { documentId, responseId, version };
-      return await answer(c, { ...request, ...message }, { plan });
+      const named = { documentId, responseId, version };
+      return await answer(c, { ...request, ...message }, { type: 'plan', named });
     },
   },
   {
@@ -104,8 +104,8 @@ export const PLANS: readonly Endpoint[] = [
       const documentId = parseId(DocumentId, c.req.param('documentId'), 'plan');
       const { version, responseId, name, ...request } = await parseBody(c, PlanSave);
       const message = { messages: SAVE, conversationId, delivery: 'reject' as const };
-      const plan = { documentId, responseId, version };
-      return await answer(c, { ...request, ...message }, { plan, saveAs: { name } });
+      const named = { documentId, responseId, version };
+      return await answer(c, { ...request, ...message }, { type: 'save', named, as: { name } });
     },
   },
   {
@@ -129,7 +129,14 @@ export const PLANS: readonly Endpoint[] = [
         messages: [{ role: 'user' as const, content }],
         delivery: 'reject' as const,
       };
-      return await answer(c, { ...request, ...message }, { planFile: path });
+      return await answer(
+        c,
+        { ...request, ...message },
+        {
+          type: 'plan_file',
+          planFile: path,
+        },
+      );
     },
   },
 ];

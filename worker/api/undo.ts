@@ -2,8 +2,8 @@
 
 import { UndoRequest } from '../../shared/api/requests.ts';
 import type { UndoFields } from '../../shared/wire/undo.ts';
+import { SUBMIT_ERRORS } from '../desk/accept.ts';
 import { parseBody } from '../desk/parse.ts';
-import { SUBMIT_ERRORS } from '../desk/submit.ts';
 import { type Endpoint, IDEMPOTENCY_KEY } from '../endpoint.ts';
 import { ANSWERED, answer } from './chat.ts';
 import { CONVERSATION_PARAMS, CONVERSATIONS, callerOf } from './path.ts';
@@ -33,7 +33,7 @@ export const UNDO: readonly Endpoint[] = [
       const messages = [{ role: 'user' as const, content }];
       const message = { messages, conversationId, delivery: 'reject' as const };
       const undo = { scope, id, digest, preview };
-      return await answer(c, { ...request, ...message }, { undo });
+      return await answer(c, { ...request, ...message }, { type: 'undo', undo });
     },
   },
 ];

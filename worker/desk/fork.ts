@@ -6,7 +6,7 @@ import type { Env } from '../env.ts';
 import { conversationOf } from '../objects.ts';
 import { type Outcome, unwrap } from '../outcome.ts';
 import { reach } from '../reach.ts';
-import { newIdFor, type Sending, type Submitted, submitMessage } from './submit.ts';
+import { newIdFor, type Sending, type Submitted, submitMessage } from './accept.ts';
 
 /** The response at whose end the fork is made, and how the request was sent. */
 export interface ForkSending extends Pick<Sending, 'account' | 'trace' | 'idempotencyKey'> {
@@ -43,11 +43,9 @@ export async function forkRestoring(
     ...sending,
     request: ChatRequest.parse({ messages: [WISH], delivery: 'reject' }),
     forkOf: { from, ordinal, worktree },
-    undo: {
-      scope: 'since',
-      id: responseIdOf(from, ordinal + 1),
-      digest,
-      preview: false,
+    errand: {
+      type: 'undo',
+      undo: { scope: 'since', id: responseIdOf(from, ordinal + 1), digest, preview: false },
     },
   });
 }

@@ -7,7 +7,7 @@ import { parseResponseId } from '../../shared/ids.ts';
 import { renderWords, type Words } from '../../shared/shown/markdown.ts';
 import type { ChatResponse } from '../../shared/wire/documents.ts';
 import { type AppContext, personOf, senderOf } from '../account/caller.ts';
-import { type Sending, submitMessage } from '../desk/submit.ts';
+import { type Sending, submitMessage } from '../desk/accept.ts';
 import type { Env } from '../env.ts';
 import { attachFirst } from '../follow/attach.ts';
 import { type Begun, cancelRun } from '../follow/cancel-run.ts';

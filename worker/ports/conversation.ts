@@ -10,10 +10,15 @@ import type {
   MessageContent,
 } from '../../shared/api/requests.ts';
 import type { TapeEvent } from '../../shared/wire/events.ts';
-import type { Plan, PlanEdit, PlanName } from '../../shared/wire/plans.ts';
+import type { Plan, PlanEdit } from '../../shared/wire/plans.ts';
 import type { SubagentAsk, SubagentState } from '../../shared/wire/subagents.ts';
 import type { GuestCall, ToolResult } from '../../shared/wire/tunnel.ts';
-import type { Parent, RunRequest } from '../conversation/store/rows.ts';
+import type {
+  Parent,
+  RequestFields,
+  RunRequest,
+  WantedErrand,
+} from '../conversation/store/rows.ts';
 import type { WaitingPlace } from '../images/waiting.ts';
 import type { Outcome } from '../outcome.ts';
 import type { StoredRow } from '../storage/statements.ts';
@@ -186,28 +191,18 @@ export interface Posted {
   readonly ownFields: readonly string[];
 }
 
-/** Names a plan to execute. `version` is the one that the person saw; undefined for any. */
-export interface PlanVersion extends PlanName {
-  readonly version: number | undefined;
-}
-
-/** How a plan is to be saved. Without a name, the plan's title makes one. */
-export interface SaveAs {
-  readonly name: string | undefined;
-}
-
 /** A message for a conversation that may not exist yet. */
-export interface Submission extends Posted {
+export interface Submission extends Omit<Posted, 'request'> {
+  readonly request: RequestFields;
+  readonly errand: WantedErrand;
+  /** The digest that an earlier version made of the request, for a key that it has stored. */
+  readonly formerDigest?: string | undefined;
   /** Where its large images wait, for the caller's conversation to take them. */
   readonly images?: WaitingPlace | undefined;
   /** The bridge that the message names; a conversation that exists accepts only its own. */
   readonly bridgeId?: string | undefined;
   /** The bridge of the folder that the sender stands in. A conversation of another bridge refuses the message. */
   readonly standsAt?: string | undefined;
-  /** Set for a message that executes a plan: the conversation writes its text and adds the plan. */
-  readonly plan?: PlanVersion | undefined;
-  /** Set for a message that saves `plan` instead. */
-  readonly saveAs?: SaveAs | undefined;
   /** The settings of a new conversation; `bridgeId` is null without a bridge. Null if the conversation must exist. */
   readonly create: {
     readonly bridgeId: string | null;

@@ -67,13 +67,13 @@ async function submitWith(
   const content = [{ type: 'image_url' as const, image_url: { url } }];
   const submission: Submission = {
     request: {
-      type: 'message',
       model: 'scripted',
       mode: 'agent',
       messages: [{ role: 'user', content }],
       trace: newTraceId(crypto.randomUUID()),
       createdMs: Date.now(),
     },
+    errand: { type: 'message' },
     device: undefined,
     delivery: 'queue',
     ownFields: [],

@@ -16,7 +16,7 @@ import { type Outcome, unwrap } from '../../outcome.ts';
 import type { BridgeLook, MachineSeen, TunnelPort } from '../../ports/tunnel.ts';
 import { inTime } from '../../reach.ts';
 import type { RowMeter } from '../../storage/row-meter.ts';
-import type { Machine, RunRequest } from '../store/rows.ts';
+import type { AskedRequest, Machine } from '../store/rows.ts';
 import type { BridgeCall } from './calls.ts';
 import { messageLookOf, steerLookOf } from './message-look.ts';
 
@@ -43,7 +43,7 @@ export class TunnelHands {
   /** The bridge as it is now; null without one that ever connected. Offers that `held` returns are not fetched. */
   async look(
     held: (digest: string) => OfferSet | undefined,
-    request: RunRequest | null,
+    request: AskedRequest | null,
   ): Promise<Machine | null> {
     const { account } = this.#of;
     const message = request ? messageLookOf(this.#of, request) : undefined;
@@ -62,7 +62,7 @@ export class TunnelHands {
   }
 
   /** What the mentions of a message that steers the run lead to. Resolves in any case. */
-  async findMentioned(content: MessageContent, run: RunRequest): Promise<readonly Attachment[]> {
+  async findMentioned(content: MessageContent, run: AskedRequest): Promise<readonly Attachment[]> {
     const { account, conversationId } = this.#of;
     const message = steerLookOf(conversationId, content, run);
     if (!message) return [];
@@ -108,7 +108,7 @@ type TunnelStub = DurableObjectStub<TunnelPort>;
 function machineOf(
   known: Omit<MachineSeen, 'offers'>,
   findings: Findings | undefined,
-  request: RunRequest | null,
+  request: AskedRequest | null,
 ): Omit<Machine, 'offers'> {
   const { worktree, ...found } = findings ?? NOTHING_FOUND;
   const machine = { ...known, ...(findings && { findings: found }) };
@@ -119,7 +119,7 @@ function machineOf(
 }
 
 /** Whether the row has space for them beside what was asked. */
-function fitsRow(findings: Findings, asked: RunRequest | MessageContent): boolean {
+function fitsRow(findings: Findings, asked: AskedRequest | MessageContent): boolean {
   const bytes = new TextEncoder().encode(JSON.stringify([findings, asked])).byteLength;
   return bytes <= RUN_LIMITS.maxFoundBytes;
 }

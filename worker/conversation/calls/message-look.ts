@@ -9,12 +9,12 @@ import {
 import { FINDING_LIMITS, REQUEST_LIMITS } from '../../../shared/limits.ts';
 import type { Mention } from '../../../shared/text/mentions.ts';
 import type { MessageLook } from '../../../shared/wire/findings.ts';
-import type { RunRequest } from '../store/rows.ts';
+import { ERRANDS } from '../store/errands.ts';
+import type { AskedRequest, RunRequest } from '../store/rows.ts';
 
 /** The mentions of the run's message. A model's message to a subagent mentions nothing: its calls look things up. */
-export function mentionsOf({ type, messages }: RunRequest): Mention[] {
-  const isOfPerson = type !== 'guest' && type !== 'subagent';
-  return isOfPerson ? mentionsIn(messages.at(-1)?.content ?? '') : [];
+export function mentionsOf({ type, messages }: AskedRequest): Mention[] {
+  return ERRANDS[type].saidBy === 'person' ? mentionsIn(messages.at(-1)?.content ?? '') : [];
 }
 
 function namedIn(all: readonly Mention[]): Pick<MessageLook, 'mentions' | 'called'> {
@@ -29,12 +29,12 @@ export interface LookedFor {
   readonly isPrivate: boolean;
 }
 
-/** Undefined for a run that asks no model. */
+/** Undefined where a program has written the message. */
 export function messageLookOf(
   { conversationId, isPrivate }: LookedFor,
-  request: RunRequest,
+  request: AskedRequest,
 ): MessageLook | undefined {
-  if (request.type === 'guest') return undefined;
+  if (ERRANDS[request.type].saidBy === 'program') return undefined;
   const shown = request.context && shownIn(request.context);
   const { workspacePath = '' } = request.context ?? {};
   const isBounded = workspacePath !== '' && workspacePath.length <= REQUEST_LIMITS.maxPathChars;
@@ -50,10 +50,10 @@ export function messageLookOf(
 
 /** A model's words to a subagent name what it wants itself. The index is about the workspace, not about a worktree. */
 function searchOf(
-  { type, messages, mode, worktree }: RunRequest,
+  { type, messages, mode, worktree }: AskedRequest,
   isPrivate: boolean,
 ): Pick<MessageLook, 'search'> {
-  if (type === 'guest' || type === 'subagent' || worktree) return {};
+  if (ERRANDS[type].saidBy !== 'person' || worktree) return {};
   const query = textOf(messages.at(-1)?.content ?? '').slice(0, FINDING_LIMITS.maxQueryChars);
   if (query.trim() === '') return {};
   return { search: { query, mode, ...(isPrivate && { isPrivate }) } };

@@ -7,9 +7,6 @@ import { switchMode } from '../../../shared/tools/switch-mode.ts';
 import { task } from '../../../shared/tools/task.ts';
 import {
   type ClientTool,
-  FOR_GUESTS,
-  FOR_PLAN_FILES,
-  FOR_UNDOS,
   type Tool,
   type Toolbox,
   toolboxWith,
@@ -17,16 +14,14 @@ import {
 import type { UnavailableTool } from '../../../shared/wire/documents.ts';
 import { isOfferName } from '../../../shared/wire/offer.ts';
 import { hasForModel } from '../../../shared/wire/skills.ts';
+import { ERRANDS, subagentOf } from '../store/errands.ts';
 import type { Machine, Run, RunMode, RunRequest } from '../store/rows.ts';
-import { subagentOf } from './errand.ts';
 import { isOfMode, modeOf } from './modes.ts';
 
 /** The run's tools, which stay the same for the run's whole life in every instance. */
 export function toolboxOf({ machine, request }: Pick<Run, 'machine'> & Partial<Run>): Toolbox {
-  if (request?.type === 'save') return FOR_PLAN_FILES;
-  if (request?.type === 'undo') return FOR_UNDOS;
-  if (request?.type === 'guest') return FOR_GUESTS;
-  return toolboxWith(machine?.offers, request?.clientTools);
+  const own = request && ERRANDS[request.type].tools;
+  return own ?? toolboxWith(machine?.offers, request?.clientTools);
 }
 
 /** The tools on offer in this run's next turn, in the order in which the request lists them to the model. */

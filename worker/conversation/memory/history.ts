@@ -1,7 +1,7 @@
 /** Reads the part of the conversation that the model still gets word for word. */
 import type { Toolbox } from '../../../shared/tools/toolbox.ts';
 import type { Todo } from '../../../shared/wire/documents.ts';
-import { isPreview } from '../log/errand.ts';
+import { isPreview } from '../store/errands.ts';
 import type { Call, Steer, Turn, Window } from '../store/rows.ts';
 import type { RunStore } from '../store/run-statements.ts';
 import { TodoList } from './window/range.ts';

@@ -10,8 +10,8 @@ import type { ModeWords } from '../../prompt/mode.ts';
 import { buildSystemPrompt, modeWordsWith } from '../../prompt/system.ts';
 import type { ModelTarget } from '../../upstream/models.ts';
 import type { UpstreamMessage, UpstreamRequest } from '../../upstream/request.ts';
-import { subagentOf } from '../log/errand.ts';
 import { offeredTools } from '../log/offered-tools.ts';
+import { subagentOf } from '../store/errands.ts';
 import type { Run } from '../store/rows.ts';
 import type { ModelSize } from './window/size.ts';
 

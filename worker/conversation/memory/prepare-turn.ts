@@ -17,6 +17,7 @@ import type { AfterRefusal, RefusedHistory } from '../../upstream/refusals/ladde
 import type { UpstreamMessage, UpstreamRequest } from '../../upstream/request.ts';
 import { toolboxOf } from '../log/offered-tools.ts';
 import type { RunLog } from '../log/run-log.ts';
+import { ERRANDS } from '../store/errands.ts';
 import type { Run } from '../store/rows.ts';
 import type { RunStore } from '../store/run-statements.ts';
 import type { ErrorReport } from '../tape/error-document.ts';
@@ -100,7 +101,7 @@ export class Memory {
   reportRules(): RuleReports {
     const { conversationId, runs } = this.#deps;
     for (const run of runs.runsBack()) {
-      if (run.started === null || run.request.type === 'guest') continue;
+      if (run.started === null || ERRANDS[run.request.type].saidBy === 'program') continue;
       const leftOut = this.#refused.for(run.request.model);
       const history = readHistory(runs, run.ordinal, { toolbox: toolboxOf(run), leftOut });
       return {

@@ -14,6 +14,7 @@ import {
 } from '../../../shared/wire/budget.ts';
 import type { Deadline } from '../deadlines.ts';
 import type { RunLog } from '../log/run-log.ts';
+import { ERRANDS } from '../store/errands.ts';
 import type { NewTurn, Run } from '../store/rows.ts';
 import type { ErrorReport } from '../tape/error-document.ts';
 import { type Spending, spentOf } from '../tape/spending.ts';
@@ -88,7 +89,7 @@ export function overBudget(run: Run, deps: BudgetDeps): ErrorReport | null {
   return {
     code: 'BUDGET_EXCEEDED',
     source: 'drawbridge',
-    message: `Stopped: the budget of this answer is spent (${amountOf(limits, limit)}). ${run.request.type === 'subagent' ? SUBAGENT_ADVICE : ADVICE}`,
+    message: `Stopped: the budget of this answer is spent (${amountOf(limits, limit)}). ${ERRANDS[run.request.type].saidBy === 'model' ? SUBAGENT_ADVICE : ADVICE}`,
     details: `Spent: ${described(spent)}.`,
   };
 }

@@ -7,7 +7,7 @@ import { REQUEST_LIMITS, RUN_LIMITS } from '../../../shared/limits.ts';
 import type { TapeEvent } from '../../../shared/wire/events.ts';
 import type { Posted } from '../../ports/conversation.ts';
 import type { CallDesk } from '../calls/call-desk.ts';
-import { asksModel } from '../log/errand.ts';
+import { ERRANDS } from '../store/errands.ts';
 import type { Machine, Run, RunRequest } from '../store/rows.ts';
 import { contentOf, messageOf, shown, startEvent } from '../tape/run-events.ts';
 import { inWantedMode } from './own-mode.ts';
@@ -51,7 +51,7 @@ export class Inbox {
     if (current) this.#requireRoomFor(posted.request);
     if (current?.status === 'running') {
       // A run that asks no model cannot use it: the message gets a run of its own.
-      if (delivery === 'steer' && asksModel(current.request)) {
+      if (delivery === 'steer' && isAnswered(current.request)) {
         refuseFields(posted.ownFields);
         return this.#steer(current, posted);
       }
@@ -65,7 +65,7 @@ export class Inbox {
     const { current } = this.#deps.log;
     if (current || posted.delivery !== 'steer' || posted.ownFields.length > 0) return posted;
     for (const { request } of this.#deps.log.back()) {
-      if (!asksModel(request)) continue;
+      if (!isAnswered(request)) continue;
       const { model, mode, own, wantedMode, tools } = request;
       return { ...posted, request: { ...posted.request, model, mode, own, wantedMode, tools } };
     }
@@ -146,6 +146,11 @@ export class Inbox {
     advance();
     return message.responseId;
   }
+}
+
+/** Whether messages can steer the run. */
+function isAnswered({ type }: RunRequest): boolean {
+  return ERRANDS[type].asks === 'answers';
 }
 
 /** Refuses the fields of a steering message: the current run keeps its own request and would ignore them. */

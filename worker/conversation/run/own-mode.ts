@@ -4,14 +4,14 @@ import { imagesOf } from '../../../shared/api/requests.ts';
 import { DrawbridgeError } from '../../../shared/errors.ts';
 import { isConfigured, type ModelEnv, resolveTarget } from '../../upstream/models.ts';
 import { findMode, namesOfModes } from '../log/modes.ts';
-import type { Machine, RunRequest } from '../store/rows.ts';
+import type { Machine, RequestFields } from '../store/rows.ts';
 
 /** In the mode that the request names, with its model where that is open. @throws UNKNOWN_MODE if there is none */
-export function inWantedMode(
-  request: RunRequest,
+export function inWantedMode<Request extends RequestFields>(
+  request: Request,
   machine: Machine | null,
   settings: ModelEnv,
-): RunRequest {
+): Request {
   const { wantedMode } = request;
   if (!wantedMode) return request;
   const found = findMode(wantedMode.name, machine);
@@ -21,7 +21,7 @@ export function inWantedMode(
   return { ...request, ...found, ...(isMine && { model }) };
 }
 
-function takes({ messages }: RunRequest, model: string, settings: ModelEnv): boolean {
+function takes({ messages }: RequestFields, model: string, settings: ModelEnv): boolean {
   if (!isConfigured(model, settings)) return false;
   const holdsImages = messages.some(({ content }) => imagesOf(content).length > 0);
   return !holdsImages || resolveTarget(model, settings).takesImages;

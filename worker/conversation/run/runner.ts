@@ -8,6 +8,7 @@ import { listSequence } from '../calls/plans.ts';
 import { takenBack } from '../calls/tool-events.ts';
 import type { Deadline } from '../deadlines.ts';
 import type { PendingCall, Phase } from '../log/run-log.ts';
+import { ERRANDS } from '../store/errands.ts';
 import type { Machine, NewTurn, Run } from '../store/rows.ts';
 import { type ErrorReport, errorDocument } from '../tape/error-document.ts';
 import { type EndStatus, startEvent } from '../tape/run-events.ts';
@@ -232,7 +233,7 @@ export class Runner {
 
   async #askWith(run: Run, asking: TurnAsking): Promise<void> {
     const { signal } = asking;
-    if (run.request.type === 'compact') {
+    if (ERRANDS[run.request.type].asks === 'summary') {
       const summary = await this.#deps.memory.compact(run, signal);
       return await this.#take(run, compactedStep(summary, this.#deps));
     }

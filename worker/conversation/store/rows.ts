@@ -19,7 +19,7 @@ import type { TapeEvent } from '../../../shared/wire/events.ts';
 import type { Attachment, Findings } from '../../../shared/wire/findings.ts';
 import type { Mode } from '../../../shared/wire/modes.ts';
 import type { OfferSet } from '../../../shared/wire/offer.ts';
-import type { PlanState } from '../../../shared/wire/plans.ts';
+import type { PlanName, PlanState } from '../../../shared/wire/plans.ts';
 import type { MachineContext, ToolResult } from '../../../shared/wire/tunnel.ts';
 import type { UndoFields } from '../../../shared/wire/undo.ts';
 
@@ -111,8 +111,11 @@ export interface RunMode {
   readonly own?: ModeDefinition | undefined;
 }
 
-/** A run's request: fixed once it has started, but for a `plan_file`'s plan. store/stored.ts derives its `type`. */
+/** A run's request: fixed once it has started, but for a `plan_file`'s plan. */
 export type RunRequest = RequestFields & Errand;
+
+/** The request of a run of this kind. */
+export type RequestOf<Type> = Extract<RunRequest, { readonly type: Type }>;
 
 /** What the run is for. */
 export type Errand =
@@ -134,6 +137,25 @@ export type Errand =
   | { readonly type: 'compact'; readonly compact: true }
   /** Asks no model: a guest at the bridge began its only call (shared/tools/guest-edit.ts). */
   | { readonly type: 'guest'; readonly guest: { readonly callId: string; readonly path: string } };
+
+/** An errand as it is asked for: the conversation finds the plan that it names. */
+export type WantedErrand =
+  | Exclude<Errand, { readonly type: 'plan' | 'save' }>
+  | { readonly type: 'plan'; readonly named: NamedPlan }
+  | { readonly type: 'save'; readonly named: NamedPlan; readonly as: SaveAs };
+
+/** Names a plan. `version` is the one that the person saw; undefined for any. */
+export interface NamedPlan extends PlanName {
+  readonly version: number | undefined;
+}
+
+/** How a plan is to be saved. Without a name, the plan's title makes one. */
+export interface SaveAs {
+  readonly name: string | undefined;
+}
+
+/** A request before it is a run's: what it is about is known, but not its plan. */
+export type AskedRequest = RequestFields & Pick<Errand, 'type'>;
 
 /** The fields that the request of any run can have. */
 export interface RequestFields extends RunMode {

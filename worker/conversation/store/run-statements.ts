@@ -2,6 +2,7 @@ import { OfferSet } from '../../../shared/wire/offer.ts';
 import type { PlanState } from '../../../shared/wire/plans.ts';
 import type { Sql } from '../../storage/row-meter.ts';
 import { firstRow, insertRow, type StoredRow, updateRows } from '../../storage/statements.ts';
+import { ERRANDS } from './errands.ts';
 import { type ModelRequest, readModelRequests } from './model-requests.ts';
 import {
   LeftRow,
@@ -135,7 +136,8 @@ export class RunStore {
   /** The first run that completed, without runs that asked no model; null without one. */
   readFirstAnswered(): Run | null {
     for (const run of this.#runs('where started is not null order by ordinal')) {
-      if (run.status === 'completed' && run.request.type !== 'guest') return run;
+      const { asks } = ERRANDS[run.request.type];
+      if (run.status === 'completed' && asks !== 'nothing') return run;
     }
     return null;
   }

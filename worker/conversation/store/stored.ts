@@ -12,6 +12,7 @@ import { Mode } from '../../../shared/wire/modes.ts';
 import { PlanState } from '../../../shared/wire/plans.ts';
 import { MachineContext } from '../../../shared/wire/tunnel.ts';
 import { UndoFields } from '../../../shared/wire/undo.ts';
+import { errandTypeOf } from './errands.ts';
 import {
   Call,
   type Lost,
@@ -38,17 +39,7 @@ export function readStored<Stored>(json: unknown, schema: z.ZodType<Stored>): St
 /** A stored request. Its fields say its type, and not the row's `type`: rows of earlier versions have none. */
 export function readRequest(json: unknown): RunRequest | null {
   const stored = readStored(json, REQUEST);
-  return stored && Object.assign(stored, { type: typeOf(stored) });
-}
-
-function typeOf(stored: RunRequest): RunRequest['type'] {
-  if ('guest' in stored) return 'guest';
-  if ('save' in stored) return 'save';
-  if ('undo' in stored) return 'undo';
-  if ('compact' in stored) return 'compact';
-  if ('planFile' in stored) return 'plan_file';
-  if ('plan' in stored) return 'plan';
-  return 'subagent' in stored ? 'subagent' : 'message';
+  return stored && Object.assign(stored, { type: errandTypeOf(stored) });
 }
 
 /** Has a schema prove a cast to a type that it checks less of. */

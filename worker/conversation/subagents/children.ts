@@ -12,7 +12,6 @@ import type { Caller, TaskReport } from '../../ports/conversation.ts';
 import { inTime, reach } from '../../reach.ts';
 import type { RowMeter } from '../../storage/row-meter.ts';
 import type { CallDesk } from '../calls/call-desk.ts';
-import { subagentOf } from '../log/errand.ts';
 import type { RunLog } from '../log/run-log.ts';
 import type { RunWatch } from '../run-watch.ts';
 import type { Call, ConversationRow, Run } from '../store/rows.ts';
@@ -174,11 +173,17 @@ export class Children {
       startedMs: Date.parse(recorder.response?.created ?? ''),
     });
     if (planned.type === 'refused') return calls.settle(call.callId, planned.result);
-    const { request, title } = planned;
+    const { request, errand, title } = planned;
     const { id: conversationId, bridge: bridgeId, ephemeral, deleteAfterHours } = row;
     const parent = { conversationId, callId: call.callId };
     const create = { bridgeId, title, ephemeral, deleteAfterHours, parent };
-    const posted = { request, device: undefined, delivery: 'queue' as const, ownFields: [] };
+    const posted = {
+      request,
+      errand,
+      device: undefined,
+      delivery: 'queue' as const,
+      ownFields: [],
+    };
     const caller = this.#callerOf(call.callId);
     const starting = conversationOf(env, caller).submit(caller, { ...posted, create });
     unwrap(await inTime<Outcome<unknown>>(starting));
@@ -187,7 +192,7 @@ export class Children {
     if (this.#stateOf(call)) return; // Its first report was quicker than this answer.
     const { callId, documentId } = call;
     this.#heard.set(callId, { position: 0, nextMs: now() + TASK_LIMITS.lookMs });
-    const known = { conversationId: caller.conversationId, type: subagentOf(request)?.type ?? '' };
+    const known = { conversationId: caller.conversationId, type: errand.subagent.type };
     const state = { ...known, model: request.model, status: 'streaming' } as const;
     const subagent = { ...state, turnCount: 0, toolCallCount: 0 };
     recorder.stream([{ type: 'subagent_update', documentId, subagent }]);

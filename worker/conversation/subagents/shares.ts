@@ -3,9 +3,9 @@
 import { task } from '../../../shared/tools/task.ts';
 import { metLimit, type RunBudget, remaining } from '../../../shared/wire/budget.ts';
 import type { ChatResponse } from '../../../shared/wire/documents.ts';
-import { subagentOf } from '../log/errand.ts';
 import type { RunLog } from '../log/run-log.ts';
 import { spendingOf } from '../run/budget.ts';
+import { subagentOf } from '../store/errands.ts';
 import type { Call, Run } from '../store/rows.ts';
 import { spentOf } from '../tape/spending.ts';
 import { isLeafType } from './kinds.ts';

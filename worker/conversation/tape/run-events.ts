@@ -12,8 +12,8 @@ import type {
 import type { TapeEvent } from '../../../shared/wire/events.ts';
 import type { Attachment } from '../../../shared/wire/findings.ts';
 import type { Posted } from '../../ports/conversation.ts';
-import { isPreview } from '../log/errand.ts';
 import { unavailableTools } from '../log/offered-tools.ts';
+import { isPreview } from '../store/errands.ts';
 import type { Run, RunRequest, RunStatus } from '../store/rows.ts';
 import { lastPromptOf, type Spending, usageOf } from './spending.ts';
 

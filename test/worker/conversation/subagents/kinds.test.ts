@@ -96,8 +96,7 @@ it('is asked about no file or page that the model names in a task, as if a perso
   const message = { model: 'm', mode: 'agent', createdMs: 0 } as const;
   const request = { ...message, messages: [{ role: 'user' as const, content }] };
   expect(mentionsOf({ type: 'message', ...request })).not.toEqual([]);
-  const subagent = { type: 'explore', depth: 1, mayStart: 0 };
-  expect(mentionsOf({ type: 'subagent', ...request, subagent })).toEqual([]);
+  expect(mentionsOf({ type: 'subagent', ...request })).toEqual([]);
 });
 
 it('a subagent of a plan changes nothing, and cannot switch to a mode that does', async () => {

@@ -5,19 +5,15 @@ import { readFile } from '../../../../shared/tools/read-file.ts';
 import { savePlan } from '../../../../shared/tools/save-plan.ts';
 import { parsePlanFile, type ReadPlan } from '../../../../shared/wire/plan-file.ts';
 import { atStart } from '../../calls/plans.ts';
-import type { Run, RunRequest, Turn } from '../../store/rows.ts';
+import type { RequestOf, Turn } from '../../store/rows.ts';
 import type { RunDeps } from '../run-deps.ts';
 import { callStep, endStep, resultOf } from './own-steps.ts';
 import type { Step } from './step.ts';
 
 type PlanFileDeps = Pick<RunDeps, 'log' | 'recorder' | 'now' | 'newUuid'>;
 
-export function planFileStep({ request }: Run, deps: PlanFileDeps): Step | undefined {
-  if (request.type === 'save') return saveStep(request, deps);
-  return request.type === 'plan_file' && !request.plan ? openStep(request, deps) : undefined;
-}
-
-function saveStep({ save }: RequestOf<'save'>, deps: PlanFileDeps): Step {
+/** Saves the plan, and says what came of it. */
+export function saveStep({ save }: RequestOf<'save'>, deps: PlanFileDeps): Step {
   const turn = turnOfPlan(deps);
   if (!turn) return callStep('plan', savePlan.name, { ...save }, deps);
   const isSaved = resultOf(turn, deps.recorder)?.status !== 'error';
@@ -25,7 +21,9 @@ function saveStep({ save }: RequestOf<'save'>, deps: PlanFileDeps): Step {
   return endStep(isSaved ? 'completed' : 'error', text, deps);
 }
 
-function openStep(request: RequestOf<'plan_file'>, deps: PlanFileDeps): Step {
+/** Reads the plan and shows it; undefined once the run has it. */
+export function openStep(request: RequestOf<'plan_file'>, deps: PlanFileDeps): Step | undefined {
+  if (request.plan) return undefined;
   const { planFile: path } = request;
   const turn = turnOfPlan(deps);
   if (!turn) return callStep('plan', readFile.name, { target_file: path }, deps);
@@ -47,8 +45,6 @@ function openStep(request: RequestOf<'plan_file'>, deps: PlanFileDeps): Step {
     result: { status: 'success', data: 'Read from a file.', metadata },
   };
 }
-
-type RequestOf<Type> = Extract<RunRequest, { readonly type: Type }>;
 
 /** A run in a worktree has a turn of its own before it. */
 function turnOfPlan({ log }: PlanFileDeps): Turn | undefined {

@@ -1,18 +1,16 @@
 /** A run that takes changes of files back, or shows what that would do. */
 import { parseResponseId, ResponseId } from '../../../../shared/ids.ts';
 import { previewUndo, undoChanges } from '../../../../shared/tools/undo.ts';
-import type { Run } from '../../store/rows.ts';
+import type { RequestOf } from '../../store/rows.ts';
 import type { RunDeps } from '../run-deps.ts';
 import { callStep, endStep, resultOf } from './own-steps.ts';
 import type { Step } from './step.ts';
 
 /** The bridge says in a sentence what it did, and the model reads that before its next turn. */
 export function undoStep(
-  { request }: Run,
+  { undo: { preview, ...args } }: RequestOf<'undo'>,
   deps: Pick<RunDeps, 'log' | 'recorder' | 'now' | 'newUuid' | 'conversationId'>,
-): Step | undefined {
-  if (request.type !== 'undo') return undefined;
-  const { preview, ...args } = request.undo;
+): Step {
   const turn = deps.log.turns.findLast(({ own }) => own === 'undo');
   if (!turn) return callStep('undo', (preview ? previewUndo : undoChanges).name, args, deps);
   const result = resultOf(turn, deps.recorder);

@@ -9,19 +9,13 @@ import type { ClientTool, ToolDemand } from '../../shared/tools/toolbox.ts';
 import { conversationIdOf } from '../../shared/wire/derived-id.ts';
 import { Mode } from '../../shared/wire/modes.ts';
 import { forkConversation, noteMaking } from '../conversation/fork/fork.ts';
-import type { Errand, RequestFields, RunRequest } from '../conversation/store/rows.ts';
+import type { RequestFields, RunRequest, WantedErrand } from '../conversation/store/rows.ts';
 import { titleOf } from '../conversation/store/title.ts';
 import type { Env } from '../env.ts';
 import type { WaitingPlace } from '../images/waiting.ts';
 import { accountOf, conversationOf, tunnelOf } from '../objects.ts';
 import { type Outcome, unwrap } from '../outcome.ts';
-import type {
-  AgentWishes,
-  Caller,
-  PlanVersion,
-  SaveAs,
-  Submission,
-} from '../ports/conversation.ts';
+import type { AgentWishes, Caller, Submission } from '../ports/conversation.ts';
 import type { BridgeState } from '../ports/tunnel.ts';
 import { defaultPrivacy } from '../privacy.ts';
 import { readPromptChanges } from '../prompt/setting.ts';
@@ -48,16 +42,8 @@ export interface Sending {
   readonly images?: WaitingPlace | undefined;
   /** What the sender’s app allows; undefined for a person. */
   readonly terms?: Terms | undefined;
-  /** Executes this plan instead of answering the request's messages. The conversation must exist. */
-  readonly plan?: PlanVersion | undefined;
-  /** Saves `plan` instead of executing it. */
-  readonly saveAs?: SaveAs | undefined;
-  /** Executes the plan in this file of the workspace. */
-  readonly planFile?: string | undefined;
-  /** Takes changes back instead. The conversation must exist. */
-  readonly undo?: Extract<Errand, { type: 'undo' }>['undo'] | undefined;
-  /** Summarises the conversation instead. It must exist. */
-  readonly compact?: true | undefined;
+  /** What the response is for, where it does not answer the messages. Absent for an answer. */
+  readonly errand?: WantedErrand;
   /** Forks this conversation first, and takes back in its files what `undo` names. */
   readonly forkOf?: RestoredPlace | undefined;
   /** The id of the new conversation, if the client chose it. Needs an `idempotencyKey`. */
@@ -111,7 +97,8 @@ export async function submitMessage(env: Env, sending: Sending): Promise<Submitt
   const model = modelOf(env, request);
   const budget = request.budget && toRunBudget(request.budget, model, env);
   readPromptChanges(env);
-  const idempotency = key === undefined ? undefined : { key, digest: await digest(sending) };
+  const digests = key === undefined ? undefined : await digestsOf(sending);
+  const idempotency = key === undefined ? undefined : { key, digest: digests?.present ?? '' };
   const conversationId = request.conversationId ?? sending.newId ?? (await newIdFor(account, key));
   const { trace, session, expiresMs } = sending;
   const until = expiresMs !== undefined && { expiresMs };
@@ -121,7 +108,6 @@ export async function submitMessage(env: Env, sending: Sending): Promise<Submitt
     await submitOnce(env, caller, {
       request: {
         ...runRequestOf(request),
-        ...errandOf(sending),
         ...(sending.forkOf?.worktree && { worktree: sending.forkOf.worktree }),
         model,
         budget,
@@ -137,8 +123,8 @@ export async function submitMessage(env: Env, sending: Sending): Promise<Submitt
       ownFields: ownFieldsOf(request),
       bridgeId: request.bridgeId,
       standsAt: sending.bridgeId,
-      plan: sending.plan,
-      saveAs: sending.saveAs,
+      errand: sending.errand ?? { type: 'message' },
+      formerDigest: digests?.former,
       images: sending.images,
       create,
     }),
@@ -230,13 +216,6 @@ function noBridge(): DrawbridgeError {
   return new DrawbridgeError('NOT_FOUND', 'bridgeId: there is no such bridge');
 }
 
-/** The conversation makes the errand of a message about one of its own plans. */
-function errandOf({ planFile, undo, compact }: Sending): Errand {
-  if (compact) return { type: 'compact', compact };
-  if (undo) return { type: 'undo', undo };
-  return planFile === undefined ? { type: 'message' } : { type: 'plan_file', planFile };
-}
-
 function runRequestOf(request: ChatRequest): Omit<RequestFields, 'model'> {
   const { messages, tools, context, include, questions: asking } = request;
   const { temperature, topP, stop, seed, parallelToolCalls, maxTokens, user } = request;
@@ -307,9 +286,31 @@ export async function newIdFor(account: string, key: string | undefined): Promis
   return await conversationIdOf(account, key);
 }
 
-/** The digest of a request, without the fields that only decide the form of the answer. */
-function digest({ request, asked, ...sending }: Sending): Promise<string> {
-  const { plan, saveAs, planFile, undo, compact, agent } = sending;
+/**
+ * The digests of a request, without the fields that only decide the form of the answer. `former` is that of earlier
+ * versions, which stored keys can have.
+ */
+async function digestsOf({ request, asked, errand, agent }: Sending) {
   const { stream: _, stream_options: __, documents: ___, ...sent } = asked ?? request;
-  return sha256(JSON.stringify({ ...sent, plan, saveAs, planFile, undo, compact, agent }));
+  const present = await sha256(JSON.stringify({ request: sent, errand, agent }));
+  const former = await sha256(JSON.stringify({ ...sent, ...formerFieldsOf(errand), agent }));
+  return { present: `2.${present}`, former };
+}
+
+function formerFieldsOf(errand: WantedErrand | undefined): object {
+  const none = { plan: undefined, saveAs: undefined, planFile: undefined, undo: undefined };
+  switch (errand?.type) {
+    case 'plan':
+      return { ...none, plan: errand.named };
+    case 'save':
+      return { ...none, plan: errand.named, saveAs: errand.as };
+    case 'plan_file':
+      return { ...none, planFile: errand.planFile };
+    case 'undo':
+      return { ...none, undo: errand.undo };
+    case 'compact':
+      return { ...none, compact: true };
+    default:
+      return none;
+  }
 }
