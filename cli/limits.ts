@@ -1,5 +1,5 @@
 /** The limits of the command line. */
-import { DAY, HOUR, KIB, MIB, MINUTE, SECOND } from '../shared/units.ts';
+import { HOUR, KIB, MIB, MINUTE, SECOND } from '../shared/units.ts';
 
 /** How much `drawbridge chat` shows of long content. The documents themselves stay whole. */
 export const RENDER_LIMITS = {
@@ -69,9 +69,6 @@ export const CLI_LIMITS = {
   tokenLookMs: HOUR,
   /** Models of one server that the choice of a model lists: more do not fit on a screen. */
   maxOfferedModels: 12,
-  /** Between two questions to the npm registry for a newer version; and how long it may take to answer. */
-  updateMs: DAY,
-  registryMs: 5 * SECOND,
   /** UTF-16 units of its answer: a few tags of some 30 each. Another server may stand in its place. */
   maxRegistryChars: 64 * KIB,
   /** Between two looks at a log that is followed; the bytes of its end that are read; the most lines of `--lines`. */

@@ -1,14 +1,7 @@
 /** The `drawbridge` command: loads what a command line needs, runs it, and reports its failure. */
 import { join } from 'node:path';
 import type { Command } from 'commander';
-import {
-  IS_CLONE,
-  IS_COPY,
-  IS_PUBLISHED,
-  OWN_NODE,
-  OWN_ROOT,
-  OWN_VERSION,
-} from '../local/own-root.ts';
+import { IS_CLONE, IS_COPY, OWN_NODE, OWN_ROOT } from '../local/own-root.ts';
 import type { Programs } from '../local/server/worker.ts';
 import { settleHome } from '../machine/home-folder.ts';
 import { LocalError } from '../machine/local-error.ts';
@@ -39,26 +32,18 @@ export async function main(args: readonly string[], programs = OWN_PROGRAMS): Pr
   settleHome(process.env);
   // Errors outside the awaited call, for example when the disk of the state has gone.
   process.on('uncaughtException', (error) => process.exit(reportFailure(error)));
-  const ended = new AbortController();
   try {
-    await run(args, programs, ended.signal);
+    await run(args, programs);
   } catch (error) {
     process.exitCode = reportFailure(error);
-  } finally {
-    ended.abort();
   }
 }
 
-async function run(
-  args: readonly string[],
-  programs: Programs,
-  signal: AbortSignal,
-): Promise<void> {
+async function run(args: readonly string[], programs: Programs): Promise<void> {
   const words = args[0] === NPM_START ? wordsOfNpmStart(args.slice(1)) : args;
   const [first = ''] = words;
   if (first === BRIDGE_HOST) return await (await import('./server/bridge-host.ts')).runBridgeHost();
   const program = await loadProgram(first, programs);
-  program.hook('preAction', (_, command) => hintAtUpdate(command.name(), signal));
   await program.parseAsync(words, { from: 'user' });
 }
 
@@ -103,24 +88,6 @@ async function loadProgram(first: string, programs: Programs): Promise<Command> 
 /** Whether a command line that begins so is a chat of the folder: with nothing, a sentence, or an option of it. */
 function isHere(first: string): boolean {
   return first === '' || /\s|^(?:-p|--print|--continue|--resume|--model|--mode)$/.test(first);
-}
-
-/** The commands that run long enough for an answer of the registry. */
-const LONG_COMMANDS: ReadonlySet<string> = new Set(['here', 'up', 'chat']);
-
-/** A clone is updated by git. Of a package that is not published the registry knows nothing. */
-async function hintAtUpdate(command: string, signal: AbortSignal): Promise<void> {
-  if (IS_CLONE || !IS_PUBLISHED || !LONG_COMMANDS.has(command)) return;
-  const { env, stdin, stdout, stderr } = process;
-  const hint = {
-    env,
-    ownVersion: OWN_VERSION,
-    now: new Date(),
-    isTerminal: stdin.isTTY && stdout.isTTY && stderr.isTTY,
-    write: (text: string) => void stderr.write(text),
-  };
-  const { tellOfUpdate } = await import('./update/update-hint.ts');
-  await tellOfUpdate(hint, signal);
 }
 
 function reportFailure(error: unknown): number {

@@ -14,14 +14,11 @@ export const INSTALLED_ROOT = readOrigin() ?? OWN_ROOT;
 export const IS_COPY = INSTALLED_ROOT !== OWN_ROOT;
 
 const MANIFEST = z
-  .object({ version: z.string(), private: z.boolean().default(false) })
+  .object({ version: z.string() })
   .parse(JSON.parse(readFileSync(join(OWN_ROOT, 'package.json'), 'utf8')));
 
 /** The version of this program, from its `package.json`. */
 export const OWN_VERSION = MANIFEST.version;
-
-/** Whether npm's registry has this package. Where it has not, the same name there may be another program's. */
-export const IS_PUBLISHED = !MANIFEST.private;
 
 /** Whether the sources are there. The installed package has what `npm run build` has made of them in `dist/`. */
 export const IS_CLONE = existsSync(join(INSTALLED_ROOT, 'cli', 'main.ts'));

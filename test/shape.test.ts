@@ -169,7 +169,6 @@ const MAY_IMPORT = parseTable(`
   cli/tui/commands: shared client/index.ts machine cli/agents cli/chat cli/limits.ts cli/render
     cli/target cli/terminal cli/tui cli/tui/transcript @earendil-works/pi-tui node:
   cli/config: shared machine cli/terminal local/config local/state commander node: cli/limits.ts
-  cli/update: shared machine local/config node: zod cli/limits.ts
   cli/completion: machine cli/terminal commander
   cli/help: cli/terminal commander node:
   cli/account: shared client/index.ts cli/target cli/terminal commander
@@ -203,7 +202,7 @@ const MAY_IMPORT = parseTable(`
     cli/conversations cli/completion cli/mcp-serve cli/config cli/help cli/keys cli/people
     cli/server cli/talk cli/terminal local/server commander cli/setup cli/setup/connect
     cli/setup/ide cli/setup/mcp
-  cli/main.ts: cli/acp cli/commands.ts cli/help cli/server cli/terminal cli/update machine
+  cli/main.ts: cli/acp cli/commands.ts cli/help cli/server cli/terminal machine
     local/server local/own-root.ts commander node:
   # Only types of zod's schemas: the page has no zod in it.
   web/css.d.ts:

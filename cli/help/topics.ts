@@ -80,9 +80,6 @@ Variables of commands:
   DRAWBRIDGE_PASS_ENV variables for commands that you let out of the sandbox
   DRAWBRIDGE_IDE_PORT the editor's companion, by its port
   DRAWBRIDGE_PROGRAMS the folder of copies of the program
-  DRAWBRIDGE_UPDATE_HINT
-                      0: do not show that there is a newer version; CI does the same
-  npm_config_registry the registry that is asked for a newer version
   VISUAL, EDITOR      the editor of "drawbridge config edit"
   NO_COLOR            no colours; TERM=dumb does the same
   XDG_CONFIG_HOME, XDG_STATE_HOME, XDG_CACHE_HOME

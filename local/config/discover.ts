@@ -126,7 +126,7 @@ async function readJson(url: string, timeoutMs: number, signal: AbortSignal): Pr
 }
 
 /** The body as text. @throws for a body of more UTF-16 units than `maxChars`, which is read no further. */
-export async function readTextWithin(response: Response, maxChars: number): Promise<string> {
+async function readTextWithin(response: Response, maxChars: number): Promise<string> {
   let text = '';
   for await (const piece of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
     text += piece;

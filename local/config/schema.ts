@@ -248,7 +248,10 @@ export const Config = z
       .describe('Whether devices of other machines may approve only by passkeys.'),
     webSearch: WebSearch.optional().describe('The service behind the tool web_search.'),
     server: Server.optional(),
-    updateHint: z.boolean().optional().describe('Whether to show that there is a newer version.'),
+    updateHint: z
+      .boolean()
+      .optional()
+      .describe('Without effect: earlier versions looked for newer ones.'),
   })
   .superRefine((config, context) => {
     const { model, models, baseUrl } = config;

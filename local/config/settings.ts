@@ -42,7 +42,6 @@ export interface Settings {
   readonly mode: string;
   /** The preset of a project without a preset of its own. */
   readonly preset: Preset;
-  readonly updateHint: boolean;
   readonly devicesMayAllowAlways: boolean;
   readonly devicesNeedPasskey: boolean;
   /** The service of the tool web_search. Its key is read when the bridge searches. */
@@ -74,7 +73,6 @@ const DEFAULTS = {
   port: 8787,
   mode: 'agent',
   preset: 'workspace',
-  updateHint: true,
 } as const;
 
 /** Reads file and environment; no command runs, no key is read. @throws {LocalError} if something is not right. */
@@ -94,7 +92,6 @@ export async function readSettings(
     port: checked('server.port'),
     mode: checked('mode'),
     preset: checked('preset'),
-    updateHint: checked('updateHint'),
     codeInPrompt: checked('codeInPrompt'),
     devicesMayAllowAlways: checked('devicesMayAllowAlways'),
     devicesNeedPasskey: checked('devicesNeedPasskey'),
@@ -211,17 +208,6 @@ const ROWS: readonly SettingRow[] = [
   { name: 'server.requestsPerMinute', variable: 'RATE_LIMIT_REQUESTS_PER_MINUTE', parse: Number },
   { name: 'server.runsPerMinute', variable: 'RATE_LIMIT_RUNS_PER_MINUTE', parse: Number },
   { name: 'server.promptBlocks', variable: 'PROMPT_BLOCKS', parse: asJson },
-  {
-    name: 'updateHint',
-    variable: 'DRAWBRIDGE_UPDATE_HINT',
-    fallback: DEFAULTS.updateHint,
-    parse: (text) =>
-      oneOf(
-        'DRAWBRIDGE_UPDATE_HINT',
-        { 0: false, 1: true, false: false, true: true }[text],
-        '0 or 1',
-      ),
-  },
 ];
 
 function find(row: SettingRow, env: NodeJS.ProcessEnv, flags: Flags, file: ConfigFile) {

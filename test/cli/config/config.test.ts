@@ -61,8 +61,7 @@ test('config sets, gets and removes settings, and links the schema', async () =>
       `server.port = 9000  (file: ${path})`,
       'codeInPrompt = ["agent","plan","ask"]  (default)',
       'devicesMayAllowAlways = false  (default)',
-      'devicesNeedPasskey = false  (default)',
-      'updateHint = true  (default)\n',
+      'devicesNeedPasskey = false  (default)\n',
     ].join('\n'),
   );
   expect(await run('unset', 'server.port')).toEqual(done);

@@ -136,20 +136,19 @@ describe('the order of places', () => {
     DRAWBRIDGE_MODE: 'ask',
     DRAWBRIDGE_PRESET: 'read-only',
     DRAWBRIDGE_PORT: '2',
-    DRAWBRIDGE_UPDATE_HINT: '1',
   };
   const flags = { mode: 'debug', preset: 'trusted', port: 3 } as const;
 
   test.each([
-    ['default', {}, {}, {}, ['agent', 'workspace', 8787, true]],
-    ['file', config, {}, {}, ['plan', 'ask', 1, false]],
-    ['environment', config, variables, {}, ['ask', 'read-only', 2, true]],
-    ['option', config, variables, flags, ['debug', 'trusted', 3, true]],
+    ['default', {}, {}, {}, ['agent', 'workspace', 8787]],
+    ['file', config, {}, {}, ['plan', 'ask', 1]],
+    ['environment', config, variables, {}, ['ask', 'read-only', 2]],
+    ['option', config, variables, flags, ['debug', 'trusted', 3]],
   ])('%s', async (from, file, environment, options, expected) => {
     const { env, path } = newConfig(file);
     const settings = await readSettings({ ...env, ...environment }, options);
-    const { mode, preset, port, updateHint, shown } = settings;
-    expect([mode, preset, port, updateHint]).toEqual(expected);
+    const { mode, preset, port, shown } = settings;
+    expect([mode, preset, port]).toEqual(expected);
     const names = {
       option: '--port',
       environment: 'DRAWBRIDGE_PORT',
@@ -164,7 +163,6 @@ describe('the order of places', () => {
     ['DRAWBRIDGE_MODE', 'No Mode'],
     ['DRAWBRIDGE_PRESET', 'all'],
     ['DRAWBRIDGE_PORT', '65536'],
-    ['DRAWBRIDGE_UPDATE_HINT', 'maybe'],
   ])('%s=%s is refused', async (name, value) => {
     const { env } = newConfig();
     await expect(readSettings({ ...env, [name]: value })).rejects.toThrow(

@@ -42,7 +42,6 @@ const TRUSTED: Readonly<Record<string, string>> = {
   'bridge/tools/grep-output.ts': "ripgrep's own records",
   'cli/config/config.ts':
     "the owner's file, which local/config/json-error.ts has found not too deep",
-  'cli/update/update-hint.ts': "the machine's own file; a schema takes only flat fields",
   'local/own-root.ts': 'our package.json',
   'local/check/check-storage.ts': 'what our own checker answers, by a schema of flat fields',
   'local/check/checker-source.ts': 'what local/check/check-storage.ts sends to it',
