@@ -1,6 +1,7 @@
 /** The one error class that crosses rooms: detailed inside the process, brief on the wire. */
 import * as z from 'zod';
 import { REQUEST_LIMITS } from './limits.ts';
+import { named } from './named.ts';
 
 /** Every code that a client can get, with its HTTP status. */
 const STATUS = {
@@ -59,6 +60,7 @@ const STATUS = {
 } as const;
 
 export const ErrorCode = z.enum(Object.keys(STATUS) as (keyof typeof STATUS)[]);
+named.add(ErrorCode, { id: 'ErrorCode' });
 export type ErrorCode = z.infer<typeof ErrorCode>;
 
 /** An error as a client gets it. `details` never has a stack, a path of the server or an upstream's body. */
@@ -71,6 +73,7 @@ export const WireError = z.object({
     traceId: z.string().optional(),
   }),
 });
+named.add(WireError, { id: 'WireError' });
 export type WireError = z.infer<typeof WireError>;
 
 export function statusOf(code: ErrorCode): number {

@@ -5,6 +5,7 @@
  * response's UUID has its number in their place. So no index is needed to find a response.
  */
 import * as z from 'zod';
+import { named } from './named.ts';
 
 const UUID = '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]';
 const HEX = 16;
@@ -14,12 +15,18 @@ const ORDINAL_DIGITS = 4;
 export const MAX_RESPONSES = HEX ** ORDINAL_DIGITS - 1;
 
 export const ConversationId = z.string().regex(new RegExp(`^conv_${UUID}{8}0000$`));
+named.add(ConversationId, { id: 'ConversationId' });
 export const ResponseId = z.string().regex(new RegExp(`^chat_${UUID}{8}(?!0000)[0-9a-f]{4}$`));
+named.add(ResponseId, { id: 'ResponseId' });
 export const CallId = z.string().regex(new RegExp(`^call_${UUID}{12}$`));
+named.add(CallId, { id: 'CallId' });
 export const BridgeId = z.string().regex(new RegExp(`^bridge_${UUID}{12}$`));
+named.add(BridgeId, { id: 'BridgeId' });
 export const DeviceId = z.string().regex(new RegExp(`^device_${UUID}{12}$`));
+named.add(DeviceId, { id: 'DeviceId' });
 export const SessionId = z.string().regex(new RegExp(`^sess_${UUID}{12}$`));
 export const DocumentId = z.string().regex(/^doc_\d{3,}$/);
+named.add(DocumentId, { id: 'DocumentId' });
 
 export function newConversationId(uuid: string): string {
   return `conv_${uuid.slice(0, -ORDINAL_DIGITS)}0000`;

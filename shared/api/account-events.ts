@@ -1,6 +1,7 @@
 /** `GET events`: what a client that lists conversations learns of its account. */
 import * as z from 'zod';
 import { ConversationId } from '../ids.ts';
+import { named } from '../named.ts';
 import { Heartbeat } from '../wire/events.ts';
 import { ConversationInfo } from './conversations.ts';
 import { BridgeInfo } from './listings.ts';
@@ -17,4 +18,5 @@ export const AccountEvent = z.discriminatedUnion('type', [
   }),
   Heartbeat,
 ]);
+named.add(AccountEvent, { id: 'AccountEvent' });
 export type AccountEvent = z.infer<typeof AccountEvent>;

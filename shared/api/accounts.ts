@@ -3,6 +3,7 @@ import * as z from 'zod';
 import { ErrorCode } from '../errors.ts';
 import { BridgeId, ConversationId, SessionId } from '../ids.ts';
 import { SESSION_LIMITS } from '../limits.ts';
+import { named } from '../named.ts';
 import { ConversationView } from '../wire/documents.ts';
 import { Passkey } from './passkeys.ts';
 import { ActRecord } from './records.ts';
@@ -14,6 +15,7 @@ export const AccountName = z.string().min(1).max(SESSION_LIMITS.maxAccountChars)
 
 /** `suspended`: refused until the operator lifts that. `deleting`: under way. `deleted`: tokens are refused. */
 export const AccountState = z.enum(['active', 'suspended', 'deleting', 'deleted']);
+named.add(AccountState, { id: 'AccountState' });
 export type AccountState = z.infer<typeof AccountState>;
 
 const Count = z.int().nonnegative();
@@ -33,10 +35,12 @@ export const AccountStanding = z.object({
   /** What its deletion has deleted so far. `failed`: conversations and bridges whose storage could not be opened. */
   deleted: Owned.extend({ failed: Count }),
 });
+named.add(AccountStanding, { id: 'AccountStanding' });
 export type AccountStanding = z.infer<typeof AccountStanding>;
 
 /** `PATCH accounts/{account}`: suspends it, or lifts that. A deleted account that becomes active begins anew. */
 export const AccountPatch = z.strictObject({ state: z.enum(['active', 'suspended']) });
+named.add(AccountPatch, { id: 'AccountPatch' });
 
 const Time = z.iso.datetime();
 
@@ -72,4 +76,5 @@ export const AccountExportLine = z.discriminatedUnion('type', [
   /** The last line. Without it the file is not whole. */
   z.object({ type: z.literal('end'), conversations: z.int() }),
 ]);
+named.add(AccountExportLine, { id: 'AccountExportLine' });
 export type AccountExportLine = z.infer<typeof AccountExportLine>;

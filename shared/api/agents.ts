@@ -2,6 +2,7 @@
 import * as z from 'zod';
 import { BridgeId } from '../ids.ts';
 import { AGENT_LIMITS, REQUEST_LIMITS } from '../limits.ts';
+import { named } from '../named.ts';
 import { ClosedWorktree, OpenedWorktree, openWorktree } from '../tools/worktree.ts';
 import { ChatResponse } from '../wire/documents.ts';
 import { CallLimits } from '../wire/tunnel.ts';
@@ -60,6 +61,7 @@ export const AgentRequest = AgentFields.superRefine((request, context) => {
     context.addIssue({ code: 'custom', path: [field], message });
   }
 });
+named.add(AgentRequest, { id: 'AgentRequest' });
 export type AgentRequest = z.infer<typeof AgentRequest>;
 export type AgentRequestInput = z.input<typeof AgentRequest>;
 
@@ -74,6 +76,7 @@ export const AgentFollowUp = AgentFields.omit({
   commit: true,
   webhook: true,
 }).extend({ delivery: ChatFields.shape.delivery });
+named.add(AgentFollowUp, { id: 'AgentFollowUp' });
 export type AgentFollowUp = z.infer<typeof AgentFollowUp>;
 export type AgentFollowUpInput = z.input<typeof AgentFollowUp>;
 
@@ -84,6 +87,7 @@ export const AgentInfo = ConversationInfo.pick({
   created: true,
   updated: true,
 }).extend({ status: AgentStatus });
+named.add(AgentInfo, { id: 'AgentInfo' });
 export type AgentInfo = z.infer<typeof AgentInfo>;
 
 /** `GET agents`: the agent that answered last comes first. */
@@ -92,6 +96,7 @@ export const AgentList = z.object({
   /** The `cursor` of the next page; null on the last page. */
   nextCursor: z.string().nullable(),
 });
+named.add(AgentList, { id: 'AgentList' });
 export type AgentList = z.infer<typeof AgentList>;
 
 export const AgentsQuery = ConversationsQuery.pick({ limit: true, cursor: true }).extend({
@@ -134,6 +139,7 @@ export const Agent = AgentInfo.extend({
     })
     .optional(),
 });
+named.add(Agent, { id: 'Agent' });
 export type Agent = z.infer<typeof Agent>;
 
 /** The body of a webhook. */
@@ -156,6 +162,7 @@ export type WebhookEvent = z.infer<typeof WebhookEvent>;
 
 /** `dead`: not delivered after the last attempt, or no longer wanted. */
 export const DeliveryState = z.enum(['pending', 'delivered', 'dead']);
+named.add(DeliveryState, { id: 'DeliveryState' });
 export type DeliveryState = z.infer<typeof DeliveryState>;
 
 /** An event on its way to the webhook. */
@@ -170,8 +177,10 @@ export const WebhookDelivery = WebhookEvent.pick({ type: true, timestamp: true }
   /** When the next attempt is due. */
   next: z.iso.datetime().optional(),
 });
+named.add(WebhookDelivery, { id: 'WebhookDelivery' });
 export type WebhookDelivery = z.infer<typeof WebhookDelivery>;
 
 /** `GET agents/{id}/deliveries`: the newest first. */
 export const WebhookDeliveries = z.object({ items: z.array(WebhookDelivery) });
+named.add(WebhookDeliveries, { id: 'WebhookDeliveries' });
 export type WebhookDeliveries = z.infer<typeof WebhookDeliveries>;

@@ -2,6 +2,7 @@
 import * as z from 'zod';
 import { BridgeId, ConversationId, ResponseId } from '../ids.ts';
 import { CONVERSATION_LIMITS, REQUEST_LIMITS } from '../limits.ts';
+import { named } from '../named.ts';
 import { ConversationView } from '../wire/documents.ts';
 import { UndoFields } from '../wire/undo.ts';
 
@@ -15,6 +16,7 @@ export const AgentStatus = z.enum([
   'cancelled',
   'archived',
 ]);
+named.add(AgentStatus, { id: 'AgentStatus' });
 export type AgentStatus = z.infer<typeof AgentStatus>;
 
 /** A conversation in a list, with what goes on in it and what waits for a person. */
@@ -40,6 +42,7 @@ export const ConversationInfo = z.object({
     questions: z.int().nonnegative(),
   }),
 });
+named.add(ConversationInfo, { id: 'ConversationInfo' });
 export type ConversationInfo = z.infer<typeof ConversationInfo>;
 
 /** `GET conversations`: the most recently answered conversation comes first. */
@@ -48,6 +51,7 @@ export const ConversationList = z.object({
   /** The `cursor` of the next page; null on the last page. */
   nextCursor: z.string().nullable(),
 });
+named.add(ConversationList, { id: 'ConversationList' });
 export type ConversationList = z.infer<typeof ConversationList>;
 
 /** The size of a page, as a query has it. */
@@ -93,6 +97,7 @@ export const ConversationPatch = z
   .refine(({ title, archived }) => title !== undefined || archived !== undefined, {
     message: 'Give title, archived, or both',
   });
+named.add(ConversationPatch, { id: 'ConversationPatch' });
 export type ConversationPatch = z.infer<typeof ConversationPatch>;
 
 /** `POST conversations/{id}/forks`: makes a new conversation with everything up to the end of this response. */
@@ -109,6 +114,7 @@ export const ForkRequest = z
     const message = 'Leave it out: only `files: "restore"` takes a digest';
     context.addIssue({ code: 'custom', path: ['digest'], message });
   });
+named.add(ForkRequest, { id: 'ForkRequest' });
 export type ForkRequestInput = z.input<typeof ForkRequest>;
 
 export const Forked = z.object({
@@ -116,6 +122,7 @@ export const Forked = z.object({
   /** Set with `files: "restore"`: the response of the new conversation that restores the files. */
   responseId: ResponseId.optional(),
 });
+named.add(Forked, { id: 'Forked' });
 export type Forked = z.infer<typeof Forked>;
 
 export const ExportQuery = z.object({ format: z.enum(['json', 'markdown']).default('json') });
@@ -126,6 +133,7 @@ export const ConversationExport = z.object({
   exported: z.iso.datetime(),
   conversation: ConversationView.omit({ earlier: true, position: true }),
 });
+named.add(ConversationExport, { id: 'ConversationExport' });
 export type ConversationExport = z.infer<typeof ConversationExport>;
 
 /** `POST tickets`: names the one stream that the ticket opens. */
@@ -134,8 +142,10 @@ export const TicketRequest = z.union([
   z.object({ responseId: ResponseId }).strict(),
   z.object({ stream: z.literal('account') }).strict(),
 ]);
+named.add(TicketRequest, { id: 'TicketRequest' });
 export type TicketRequest = z.infer<typeof TicketRequest>;
 
 /** For `?ticket=` of an `events` path: a browser's EventSource cannot send a token. A ticket opens one stream. */
 export const Ticket = z.object({ ticket: z.string(), expires: z.iso.datetime() });
+named.add(Ticket, { id: 'Ticket' });
 export type Ticket = z.infer<typeof Ticket>;

@@ -2,6 +2,7 @@
 import * as z from 'zod';
 import { BridgeId } from '../ids.ts';
 import { KEY_LIMITS } from '../limits.ts';
+import { named } from '../named.ts';
 import { Budget } from '../wire/budget.ts';
 
 /**
@@ -11,6 +12,7 @@ import { Budget } from '../wire/budget.ts';
  * answers to approvals. `machines`: see bridges and their processes.
  */
 export const Right = z.enum(['read', 'chat', 'agents', 'manage', 'approve', 'machines']);
+named.add(Right, { id: 'Right' });
 export type Right = z.infer<typeof Right>;
 
 /** The name of an app's key: it is the `iss` of the app's tokens and a part of its users' accounts. */
@@ -78,6 +80,7 @@ export const KeyTerms = z.strictObject({
   /** Signs tokens of the key's users beside the app's backend. */
   provider: KeyProvider.optional(),
 });
+named.add(KeyTerms, { id: 'KeyTerms' });
 export type KeyTerms = z.infer<typeof KeyTerms>;
 
 /** `POST keys`. */
@@ -88,10 +91,12 @@ export const KeyRequest = KeyTerms.extend({
   origins: KeyTerms.shape.origins.default([]),
   models: KeyTerms.shape.models.default([]),
 });
+named.add(KeyRequest, { id: 'KeyRequest' });
 export type KeyRequest = z.input<typeof KeyRequest>;
 
 /** A key as its operator sees it. */
 export const AppKey = z.object({ ...KeyTerms.shape, id: KeyId, created: z.iso.datetime() });
+named.add(AppKey, { id: 'AppKey' });
 export type AppKey = z.infer<typeof AppKey>;
 
 /** The answer to `POST keys` and `POST keys/{id}/secret`, the only ones that have the secret. */
@@ -99,10 +104,12 @@ export const NewKey = AppKey.extend({
   /** Signs the app's tokens: HS256, with the bytes of this text in UTF-8 as its key. */
   secret: z.string(),
 });
+named.add(NewKey, { id: 'NewKey' });
 export type NewKey = z.infer<typeof NewKey>;
 
 /** `GET keys`, in the order of their ids. */
 export const KeyList = z.object({ items: z.array(AppKey) });
+named.add(KeyList, { id: 'KeyList' });
 export type KeyList = z.infer<typeof KeyList>;
 
 /** `POST tokens`. */
@@ -117,6 +124,7 @@ export const TokenRequest = z.strictObject({
     .max(KEY_LIMITS.maxTokenSeconds)
     .default(KEY_LIMITS.tokenSeconds),
 });
+named.add(TokenRequest, { id: 'TokenRequest' });
 export type TokenRequest = z.input<typeof TokenRequest>;
 
 /** A token of one user of an app. */
@@ -126,4 +134,5 @@ export const AppToken = z.object({
   account: z.string(),
   expires: z.iso.datetime(),
 });
+named.add(AppToken, { id: 'AppToken' });
 export type AppToken = z.infer<typeof AppToken>;

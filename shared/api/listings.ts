@@ -1,6 +1,7 @@
 /** The lists that an account can ask for: itself, models, tools, bridges. */
 import * as z from 'zod';
 import { BridgeId } from '../ids.ts';
+import { named } from '../named.ts';
 import { ModelPrices, ModelRole } from '../settings/models.ts';
 import { OpenApproval, OpenQuestions } from '../wire/approvals.ts';
 import { DefinitionList } from '../wire/definitions.ts';
@@ -20,10 +21,12 @@ export const Me = z.object({
   /** For new conversations whose first message does not say it; null where they are not private. */
   deleteAfterHours: DeleteAfterHours,
 });
+named.add(Me, { id: 'Me' });
 export type Me = z.infer<typeof Me>;
 
 /** `PATCH me`. */
 export const MePatch = z.strictObject({ deleteAfterHours: DeleteAfterHours });
+named.add(MePatch, { id: 'MePatch' });
 export type MePatch = z.infer<typeof MePatch>;
 
 /** A missing field means that its value is unknown. */
@@ -47,6 +50,7 @@ export const ModelList = z.object({
   /** Whether the model server gets names that are not in the list. */
   passesThrough: z.boolean(),
 });
+named.add(ModelList, { id: 'ModelList' });
 export type ModelList = z.infer<typeof ModelList>;
 
 /** `GET tools`: all tools. A run's mode and bridge decide which of them it has. */
@@ -62,6 +66,7 @@ export const ToolList = z.object({
     }),
   ),
 });
+named.add(ToolList, { id: 'ToolList' });
 export type ToolList = z.infer<typeof ToolList>;
 
 export const BridgeInfo = z.object({
@@ -78,6 +83,7 @@ export const BridgeInfo = z.object({
   /** The bridge of another account, whose owner lets this one use it. It takes no message that does not name it. */
   shared: z.literal(true).optional(),
 });
+named.add(BridgeInfo, { id: 'BridgeInfo' });
 export type BridgeInfo = z.infer<typeof BridgeInfo>;
 
 /** An MCP server of a bridge. */
@@ -85,6 +91,7 @@ export const McpServerInfo = McpServerReport.extend({
   /** What the agent has of it, also while it is down for a moment. The descriptions are the server's own words. */
   tools: z.array(z.object({ name: z.string(), description: z.string() })),
 });
+named.add(McpServerInfo, { id: 'McpServerInfo' });
 export type McpServerInfo = z.infer<typeof McpServerInfo>;
 
 /** `GET bridges/{id}`. */
@@ -96,6 +103,7 @@ export const BridgeDetails = BridgeInfo.extend({
   /** The skills and commands of the workspace and of the owner, likewise. */
   skills: z.array(Skill),
 });
+named.add(BridgeDetails, { id: 'BridgeDetails' });
 export type BridgeDetails = z.infer<typeof BridgeDetails>;
 
 /** `POST bridges/{id}/move`. */
@@ -103,9 +111,11 @@ export const BridgeMove = z.object({
   /** Of the machine that the bridge may move to. */
   key: SessionKey,
 });
+named.add(BridgeMove, { id: 'BridgeMove' });
 
 /** `GET bridges`: the most recently connected bridge comes first. */
 export const BridgeList = z.object({ items: z.array(BridgeInfo) });
+named.add(BridgeList, { id: 'BridgeList' });
 export type BridgeList = z.infer<typeof BridgeList>;
 
 /** `GET approvals`. In both lists the conversation that has waited longest comes first. */
@@ -113,4 +123,5 @@ export const ApprovalList = z.object({
   items: z.array(OpenApproval),
   questions: z.array(OpenQuestions),
 });
+named.add(ApprovalList, { id: 'ApprovalList' });
 export type ApprovalList = z.infer<typeof ApprovalList>;

@@ -1,6 +1,7 @@
 /** `push`: the notifications that a session gets while the page is closed, by Web Push (RFC 8030) or by ntfy. */
 import * as z from 'zod';
 import { PUSH_LIMITS } from '../limits.ts';
+import { named } from '../named.ts';
 
 /** What a notification can be about. */
 export const PushKind = z.enum(['waiting', 'ended', 'failed']);
@@ -15,6 +16,7 @@ export const PushKinds = z.strictObject({
   /** Such an answer failed. */
   failed: z.boolean(),
 });
+named.add(PushKinds, { id: 'PushKinds' });
 export type PushKinds = z.infer<typeof PushKinds>;
 
 /** A browser's subscription, as `PushSubscription.toJSON()` has it. */
@@ -27,6 +29,7 @@ export const BrowserSubscription = z.strictObject({
     auth: z.base64url().length(PUSH_LIMITS.authChars),
   }),
 });
+named.add(BrowserSubscription, { id: 'BrowserSubscription' });
 export type BrowserSubscription = z.infer<typeof BrowserSubscription>;
 
 /** A topic at a server of ntfy (docs.ntfy.sh). */
@@ -45,6 +48,7 @@ export const NtfyTopic = z.strictObject({
     .regex(/^tk_[-_A-Za-z0-9]{29}$/, 'Give an access token of ntfy: tk_ and 29 characters')
     .optional(),
 });
+named.add(NtfyTopic, { id: 'NtfyTopic' });
 export type NtfyTopic = z.infer<typeof NtfyTopic>;
 
 export const PushSubscription = z.union([BrowserSubscription, NtfyTopic]);
@@ -52,6 +56,7 @@ export type PushSubscription = z.infer<typeof PushSubscription>;
 
 /** `PUT push`. */
 export const PushRequest = z.strictObject({ subscription: PushSubscription, kinds: PushKinds });
+named.add(PushRequest, { id: 'PushRequest' });
 export type PushRequest = z.infer<typeof PushRequest>;
 
 /** `GET push`. */
@@ -63,4 +68,5 @@ export const PushState = z.object({
     .object({ service: z.enum(['web_push', 'ntfy']), endpoint: z.string(), kinds: PushKinds })
     .nullable(),
 });
+named.add(PushState, { id: 'PushState' });
 export type PushState = z.infer<typeof PushState>;

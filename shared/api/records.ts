@@ -2,6 +2,7 @@
 import * as z from 'zod';
 import { SessionId } from '../ids.ts';
 import { RECORD_LIMITS } from '../limits.ts';
+import { named } from '../named.ts';
 
 /**
  * What was done, and what the `subject` of its record is. `signed_in`: the new session's id and name; `session` let it
@@ -19,6 +20,7 @@ export const RecordAction = z.enum([
   ...(['account_suspended', 'account_resumed', 'account_exported', 'account_deleted'] as const),
   ...(['key_created', 'key_changed', 'key_renewed', 'key_deleted'] as const),
 ]);
+named.add(RecordAction, { id: 'RecordAction' });
 export type RecordAction = z.infer<typeof RecordAction>;
 
 /** One act. It never has text of a conversation, nor a secret. */
@@ -29,6 +31,7 @@ export const ActRecord = z.object({
   action: RecordAction,
   subject: z.string(),
 });
+named.add(ActRecord, { id: 'ActRecord' });
 export type ActRecord = z.infer<typeof ActRecord>;
 
 /** `GET records` and `GET operator/records`, the newest first. */
@@ -37,6 +40,7 @@ export const ActRecordList = z.object({
   /** The `cursor` of the next page; null on the last page. */
   nextCursor: z.string().nullable(),
 });
+named.add(ActRecordList, { id: 'ActRecordList' });
 export type ActRecordList = z.infer<typeof ActRecordList>;
 
 export const RecordsQuery = z.object({

@@ -2,6 +2,7 @@
 import * as z from 'zod';
 import { BridgeId, CallId, ConversationId, ResponseId } from '../ids.ts';
 import { MENTION_LIMITS, PRIVACY_LIMITS, REQUEST_LIMITS, RUN_LIMITS } from '../limits.ts';
+import { named } from '../named.ts';
 import { pathOfFileUri } from '../text/file-uri.ts';
 import { joinText } from '../text/mention-text.ts';
 import {
@@ -120,6 +121,7 @@ export const ChatMessage = z
     message: 'Only messages of the role user may hold more than text',
     path: ['content'],
   });
+named.add(ChatMessage, { id: 'ChatMessage' });
 export type ChatMessage = z.infer<typeof ChatMessage>;
 
 const Messages = z
@@ -188,10 +190,12 @@ export const RequestContext = z.strictObject({
   editHistory: z.array(Edit).max(REQUEST_LIMITS.maxContextEntries).optional(),
   rules: z.array(ContextText).max(REQUEST_LIMITS.maxContextEntries).optional(),
 });
+named.add(RequestContext, { id: 'RequestContext' });
 export type RequestContext = z.infer<typeof RequestContext>;
 
 /** `named` events (`event: document_start`), or unnamed events with the type inside `data`. */
 export const Framing = z.enum(['named', 'data']);
+named.add(Framing, { id: 'Framing' });
 export type Framing = z.infer<typeof Framing>;
 
 /**
@@ -292,6 +296,7 @@ const EXECUTING = [todoWrite.name];
 
 /** `POST /api/v1/chat/completions`. */
 export const ChatRequest = ChatFields.superRefine(refuseTwoPlaces).transform(toOneSelection);
+named.add(ChatRequest, { id: 'ChatRequest' });
 export type ChatRequest = z.infer<typeof ChatRequest>;
 /** As a client writes it, with every default left out. */
 export type ChatRequestInput = z.input<typeof ChatRequest>;
@@ -304,6 +309,7 @@ export const PlanRequest = ChatFields.extend({
 })
   .superRefine(refuseTwoPlaces)
   .transform(toOneSelection);
+named.add(PlanRequest, { id: 'PlanRequest' });
 
 type ChatFieldValues = z.output<typeof ChatFields>;
 
@@ -357,6 +363,7 @@ export const MessagePatch = z.strictObject({
     },
   ),
 });
+named.add(MessagePatch, { id: 'MessagePatch' });
 export type MessagePatch = z.infer<typeof MessagePatch>;
 export type MessagePatchInput = z.input<typeof MessagePatch>;
 
@@ -383,6 +390,7 @@ const ExecutionFields = ChatFields.omit({
 
 /** `POST conversations/{id}/plans/{documentId}/execute`: as a {@link ChatRequest}, whose message the edge writes. */
 export const PlanExecution = ExecutionFields.superRefine(refuseTwoForms);
+named.add(PlanExecution, { id: 'PlanExecution' });
 export type PlanExecution = z.infer<typeof PlanExecution>;
 export type PlanExecutionInput = z.input<typeof PlanExecution>;
 
@@ -395,6 +403,7 @@ export const PlanFileExecution = ExecutionFields.omit({ version: true, responseI
     bridgeId: BridgeId.optional(),
   })
   .superRefine(refuseTwoForms);
+named.add(PlanFileExecution, { id: 'PlanFileExecution' });
 export type PlanFileExecution = z.infer<typeof PlanFileExecution>;
 export type PlanFileExecutionInput = z.input<typeof PlanFileExecution>;
 
@@ -412,6 +421,7 @@ export const PlanSave = ExecutionFields.pick({
     name: PlanSlug.optional(),
   })
   .superRefine(refuseTwoForms);
+named.add(PlanSave, { id: 'PlanSave' });
 export type PlanSaveRequestInput = z.input<typeof PlanSave>;
 
 /** `POST /api/v1/conversations/{id}/compact`. */
@@ -422,6 +432,7 @@ export const CompactRequest = ExecutionFields.pick({
   stream: true,
   stream_options: true,
 }).superRefine(refuseTwoForms);
+named.add(CompactRequest, { id: 'CompactRequest' });
 export type CompactRequestInput = z.input<typeof CompactRequest>;
 
 /** `POST /api/v1/conversations/{id}/undo`. */
@@ -442,6 +453,7 @@ export const UndoRequest = ExecutionFields.pick({
     const { form, message } = UNDO_IDS[scope];
     if (!form.safeParse(id).success) context.addIssue({ code: 'custom', path: ['id'], message });
   });
+named.add(UndoRequest, { id: 'UndoRequest' });
 export type UndoRequestInput = z.input<typeof UndoRequest>;
 
 const NO_ID = { form: z.never().optional(), message: 'Leave it out: this scope takes none' };
@@ -473,6 +485,7 @@ export const ClarificationAnswer = z.strictObject({
     )
     .max(REQUEST_LIMITS.maxOptions),
 });
+named.add(ClarificationAnswer, { id: 'ClarificationAnswer' });
 export type ClarificationAnswer = z.infer<typeof ClarificationAnswer>;
 export type ClarificationAnswerInput = z.input<typeof ClarificationAnswer>;
 
@@ -498,6 +511,7 @@ export const ApprovalRequest = ApprovalAnswer.omit({ callId: true })
     path: ['content'],
     error: 'content holds half of a surrogate pair, which no file can hold',
   });
+named.add(ApprovalRequest, { id: 'ApprovalRequest' });
 export type ApprovalRequest = z.infer<typeof ApprovalRequest>;
 
 /** A position on the tape that a client sends back: digits only, at most a safe integer. */

@@ -2,6 +2,7 @@
 import * as z from 'zod';
 import { BridgeId, SessionId } from '../ids.ts';
 import { SESSION_LIMITS } from '../limits.ts';
+import { named } from '../named.ts';
 import { nameInLine } from '../text/plain-sight.ts';
 
 /** The public key of a session: a point of the curve P-256, as a JWK has it (RFC 7518, section 6.2.1). */
@@ -11,10 +12,12 @@ export const SessionKey = z.object({
   x: z.base64url().length(SESSION_LIMITS.coordinateChars),
   y: z.base64url().length(SESSION_LIMITS.coordinateChars),
 });
+named.add(SessionKey, { id: 'SessionKey' });
 export type SessionKey = z.infer<typeof SessionKey>;
 
 /** What holds the key. Only a machine gets tokens for bridges. */
 export const SessionKind = z.enum(['machine', 'browser']);
+named.add(SessionKind, { id: 'SessionKind' });
 export type SessionKind = z.infer<typeof SessionKind>;
 
 /** How a session calls itself: a host's name. What hides or reorders text is refused, because people decide by it. */
@@ -51,6 +54,7 @@ export const Invitation = z.object({
   account: z.string(),
   expires: z.iso.datetime(),
 });
+named.add(Invitation, { id: 'Invitation' });
 export type Invitation = z.infer<typeof Invitation>;
 
 /** An invitation that no device has used. */
@@ -62,10 +66,12 @@ export const PendingInvitation = z.object({
   created: z.iso.datetime(),
   expires: z.iso.datetime(),
 });
+named.add(PendingInvitation, { id: 'PendingInvitation' });
 export type PendingInvitation = z.infer<typeof PendingInvitation>;
 
 /** `GET invitations` and `GET operator/invitations`, the oldest first. */
 export const InvitationList = z.object({ items: z.array(PendingInvitation) });
+named.add(InvitationList, { id: 'InvitationList' });
 export type InvitationList = z.infer<typeof InvitationList>;
 
 /** `POST logins`: a machine without any secret asks to be let in. */
@@ -75,6 +81,7 @@ export const LoginRequest = z.strictObject({
   /** Its `sub` is `login`. */
   proof: Proof,
 });
+named.add(LoginRequest, { id: 'LoginRequest' });
 export type LoginRequest = z.infer<typeof LoginRequest>;
 
 /** Eight letters without vowels, which spell no word (RFC 8628, section 6.1). */
@@ -112,6 +119,7 @@ export const Login = z.object({
   /** Between two attempts of `POST sessions`. */
   intervalSeconds: z.int(),
 });
+named.add(Login, { id: 'Login' });
 export type Login = z.infer<typeof Login>;
 
 /** `GET logins/{code}`: what asks to be let in. */
@@ -124,6 +132,7 @@ export const LoginView = z.object({
   address: z.string().optional(),
   created: z.iso.datetime(),
 });
+named.add(LoginView, { id: 'LoginView' });
 export type LoginView = z.infer<typeof LoginView>;
 
 /** `POST logins/{code}`. `key` is the one that the person was shown. */
@@ -131,6 +140,7 @@ export const LoginDecision = z.strictObject({
   decision: z.enum(['approve', 'refuse']),
   key: SessionKey,
 });
+named.add(LoginDecision, { id: 'LoginDecision' });
 export type LoginDecision = z.infer<typeof LoginDecision>;
 
 /** `POST sessions`. The same secret and key again give the same session, so that a lost answer costs nothing. */
@@ -141,10 +151,12 @@ export const SessionRequest = z.strictObject({
   /** Its `sub` is the secret. */
   proof: Proof,
 });
+named.add(SessionRequest, { id: 'SessionRequest' });
 export type SessionRequest = z.infer<typeof SessionRequest>;
 
 /** The answer to `POST sessions`. */
 export const NewSession = z.object({ session: SessionId, account: z.string() });
+named.add(NewSession, { id: 'NewSession' });
 export type NewSession = z.infer<typeof NewSession>;
 
 /** `POST sessions/token`. */
@@ -156,10 +168,12 @@ export const SessionTokenRequest = z.strictObject({
   /** Its `sub` is the session's id. */
   proof: Proof,
 });
+named.add(SessionTokenRequest, { id: 'SessionTokenRequest' });
 export type SessionTokenRequest = z.infer<typeof SessionTokenRequest>;
 
 /** The answer to `POST sessions/token`. */
 export const SessionToken = z.object({ token: z.string(), expires: z.iso.datetime() });
+named.add(SessionToken, { id: 'SessionToken' });
 export type SessionToken = z.infer<typeof SessionToken>;
 
 /** A session in the list of its account. */
@@ -174,8 +188,10 @@ export const Session = z.object({
   /** Whether the request for the list came from it. */
   current: z.boolean(),
 });
+named.add(Session, { id: 'Session' });
 export type Session = z.infer<typeof Session>;
 
 /** `GET sessions`, the newest first. */
 export const SessionList = z.object({ items: z.array(Session) });
+named.add(SessionList, { id: 'SessionList' });
 export type SessionList = z.infer<typeof SessionList>;

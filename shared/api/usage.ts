@@ -1,6 +1,7 @@
 /** What an account's responses have spent, by day and model: `GET me/usage`. */
 import * as z from 'zod';
 import { REQUEST_LIMITS, USAGE_LIMITS } from '../limits.ts';
+import { named } from '../named.ts';
 import { Cost } from '../wire/budget.ts';
 
 /** A day of UTC: `2026-11-22`. */
@@ -27,6 +28,7 @@ export const UsageEntry = z.object({
   /** One for each currency. A request to a model without known prices has no cost. */
   costs: z.array(Cost),
 });
+named.add(UsageEntry, { id: 'UsageEntry' });
 export type UsageEntry = z.infer<typeof UsageEntry>;
 
 /** `GET me/usage`. The oldest day comes first. */
@@ -37,6 +39,7 @@ export const UsageList = z.object({
   /** The `cursor` of the next page; null on the last page. */
   nextCursor: z.string().nullable(),
 });
+named.add(UsageList, { id: 'UsageList' });
 export type UsageList = z.infer<typeof UsageList>;
 
 export const UsageQuery = z.object({

@@ -1,6 +1,7 @@
 /** The tools that a request gives to the run: a list of names, or settings by name. */
 import * as z from 'zod';
 import { REQUEST_LIMITS } from '../limits.ts';
+import { named } from '../named.ts';
 import { isOfferName } from '../wire/offer.ts';
 import { CallLimits } from '../wire/tunnel.ts';
 import { findTool } from './catalogue.ts';
@@ -21,6 +22,7 @@ export type ToolSelection = Record<string, CallLimits>;
 
 /** A list of names, or settings by name. The run gets no other tools. */
 export const ToolSelection = toolSelection([]);
+named.add(ToolSelection, { id: 'ToolSelection' });
 
 /** Only settings by name: the value of `availableTools`. */
 export const ToolRegistry = toolRegistry([]);

@@ -2,6 +2,7 @@
 import * as z from 'zod';
 import { BridgeId, CallId, ConversationId, DeviceId, DocumentId, ResponseId } from '../ids.ts';
 import { COMMAND_LIMITS } from '../limits.ts';
+import { named } from '../named.ts';
 import { Diff, Metadata, Question } from './documents.ts';
 import { Form } from './elicitation.ts';
 import { Assertion, PasskeyPlace } from './passkey.ts';
@@ -66,6 +67,7 @@ export const Proposal = z.discriminatedUnion('kind', [
   CallProposal,
   ElicitationProposal,
 ]);
+named.add(Proposal, { id: 'Proposal' });
 export type Proposal = z.infer<typeof Proposal>;
 
 /** How far a yes reaches, if farther than its call: to this conversation, or to all from now on. */
@@ -86,6 +88,7 @@ export type Lasting = z.infer<typeof Lasting>;
 
 /** Random text that the bridge makes for each question. An answer with another nonce belongs to another question. */
 export const Nonce = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/);
+named.add(Nonce, { id: 'Nonce' });
 
 /** A question as a device shows it. A signature needs only this and the id of the conversation. */
 export const Asked = z.object({
@@ -121,6 +124,7 @@ export const Signature = z.object({
   value: z.base64url(),
   passkey: Assertion.optional(),
 });
+named.add(Signature, { id: 'Signature' });
 export type Signature = z.infer<typeof Signature>;
 
 /** A device in a bridge's list. The machine that the bridge runs on has no `enrolledAt`: it comes with the list. */
@@ -145,6 +149,7 @@ export const OpenApproval = Asked.extend({
   newText: z.string().optional(),
   lasting: Lasting.optional(),
 });
+named.add(OpenApproval, { id: 'OpenApproval' });
 export type OpenApproval = z.infer<typeof OpenApproval>;
 
 /** The questions of a `clarification` that waits for a person. A subagent's are answered at its own conversation. */

@@ -1,5 +1,6 @@
 /** What a command left behind that concerns a person: a new repository, editor tasks, install scripts. */
 import * as z from 'zod';
+import { named } from '../named.ts';
 
 export const AttentionItem = z.object({
   /** Relative to the workspace, escaped for showing. */
@@ -11,4 +12,5 @@ export const AttentionItem = z.object({
   /** Why the bridge could not put it into quarantine; absent without a failure. */
   failure: z.string().optional(),
 });
+named.add(AttentionItem, { id: 'AttentionItem' });
 export type AttentionItem = z.infer<typeof AttentionItem>;

@@ -1,12 +1,14 @@
 /** Limits of what a response may spend, its subagents included, and how far it is from them. Pure. */
 import * as z from 'zod';
 import { BUDGET_LIMITS } from '../limits.ts';
+import { named } from '../named.ts';
 
 /** A code of ISO 4217. */
 export const Currency = z.string().regex(/^[A-Z]{3}$/, 'must be a currency code such as USD');
 
 /** An amount in the main unit of the currency (ISO 4217): `{"amount": 0.0042, "currency": "USD"}`. */
 export const Cost = z.object({ amount: z.number().nonnegative(), currency: z.string() });
+named.add(Cost, { id: 'Cost' });
 export type Cost = z.infer<typeof Cost>;
 
 const Amount = z.number().positive();
@@ -34,6 +36,7 @@ export const Budget = z
   .refine((budget) => Object.values(budget).some((limit) => limit !== undefined), {
     error: 'must have maxTokens, maxCost, maxSeconds or maxTurns',
   });
+named.add(Budget, { id: 'Budget' });
 export type Budget = z.infer<typeof Budget>;
 
 /** The name of a limit in a {@link Budget}. */
@@ -68,6 +71,7 @@ export const BudgetState = z.object({
   /** The limits that are nearly or fully spent. Empty at first. */
   near: z.array(Limit),
 });
+named.add(BudgetState, { id: 'BudgetState' });
 export type BudgetState = z.infer<typeof BudgetState>;
 
 /** What is left of each limit, 0 at the least: a subagent's budget, unless {@link metLimit} names a limit. */

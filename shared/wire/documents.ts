@@ -1,6 +1,7 @@
 /** Documents and their response: the response structure of the API, field for field. */
 import * as z from 'zod';
 import { ConversationId, DocumentId, ResponseId } from '../ids.ts';
+import { named } from '../named.ts';
 import { AttentionItem } from './attention.ts';
 import { BudgetState, Cost } from './budget.ts';
 import { documentTypes } from './document-types.ts';
@@ -8,6 +9,7 @@ import { Mode } from './modes.ts';
 import { UndoReport } from './undo.ts';
 
 export const DocumentType = z.enum(documentTypes);
+named.add(DocumentType, { id: 'DocumentType' });
 export type DocumentType = z.infer<typeof DocumentType>;
 
 /** A document type as a reader takes it: later types are kept unchanged. */
@@ -15,6 +17,7 @@ export const ReadDocumentType = z.union([DocumentType, z.string()]) as z.ZodType
 
 /** Any fields, because metadata grows while a document streams. {@link DocumentMetadata} has the final shapes. */
 export const Metadata = z.record(z.string(), z.unknown());
+named.add(Metadata, { id: 'Metadata' });
 export type Metadata = z.infer<typeof Metadata>;
 
 export const Document = z.object({
@@ -24,10 +27,12 @@ export const Document = z.object({
   content: z.string().nullable(),
   metadata: Metadata,
 });
+named.add(Document, { id: 'Document' });
 export type Document = z.infer<typeof Document>;
 
 /** The outcome of a tool. `data` is what the model reads: the result, or what went wrong and what to do. */
 export const ToolOutcome = z.object({ status: z.enum(['success', 'error']), data: z.unknown() });
+named.add(ToolOutcome, { id: 'ToolOutcome' });
 export type ToolOutcome = z.infer<typeof ToolOutcome>;
 
 export const Diff = z.object({
@@ -37,6 +42,7 @@ export const Diff = z.object({
   startLine: z.int(),
   endLine: z.int(),
 });
+named.add(Diff, { id: 'Diff' });
 export type Diff = z.infer<typeof Diff>;
 
 /** The id of the document's call. Absent in documents of earlier versions. */
@@ -130,6 +136,7 @@ export const ToolCallMetadata = z.object({
 });
 
 export const TodoStatus = z.enum(['pending', 'in_progress', 'completed', 'cancelled']);
+named.add(TodoStatus, { id: 'TodoStatus' });
 export type TodoStatus = z.infer<typeof TodoStatus>;
 
 export const Todo = z.object({
@@ -139,6 +146,7 @@ export const Todo = z.object({
   /** Ids of the todos that must be completed first. */
   dependencies: z.array(z.string()),
 });
+named.add(Todo, { id: 'Todo' });
 export type Todo = z.infer<typeof Todo>;
 
 export const PlanMetadata = z.object({
@@ -166,6 +174,7 @@ export const Question = z.object({
   /** Whether a person may choose more than one option. Absent: only one. */
   allowMultiple: z.boolean().optional(),
 });
+named.add(Question, { id: 'Question' });
 export type Question = z.infer<typeof Question>;
 
 /** A person's answer to one question: chosen options, their own text, or both. */
@@ -174,6 +183,7 @@ export const Answer = z.object({
   optionIds: z.array(z.string()),
   text: z.string().optional(),
 });
+named.add(Answer, { id: 'Answer' });
 export type Answer = z.infer<typeof Answer>;
 
 export const ClarificationMetadata = z.object({
@@ -232,6 +242,7 @@ export const Usage = z.object({
   /** Requests without reported tokens: the counts and the cost are lower bounds. Absent without any. */
   unreportedRequests: z.int().positive().optional(),
 });
+named.add(Usage, { id: 'Usage' });
 export type Usage = z.infer<typeof Usage>;
 
 /** The newest prompt of a response: what of the model's window the conversation fills. */
@@ -258,6 +269,7 @@ export const ResponseStatus = z.enum([
   'error',
   'cancelled',
 ]);
+named.add(ResponseStatus, { id: 'ResponseStatus' });
 export type ResponseStatus = z.infer<typeof ResponseStatus>;
 
 /** A tool that the run does not have: the request named it, or it is one offer too many. */
@@ -275,6 +287,7 @@ export const UnavailableTool = z.object({
   /** One sentence: the reason, and what to do. */
   reason: z.string(),
 });
+named.add(UnavailableTool, { id: 'UnavailableTool' });
 export type UnavailableTool = z.infer<typeof UnavailableTool>;
 
 /** What a mention in the message (`@src/a.ts`, `/review`) leads to. `none`: nothing is attached, and `reason` says why. */
@@ -318,6 +331,7 @@ export const ResponseMetadata = z.object({
   /** Present once a response with a budget nears it, and at its end. */
   budget: BudgetState.optional(),
 });
+named.add(ResponseMetadata, { id: 'ResponseMetadata' });
 export type ResponseMetadata = z.infer<typeof ResponseMetadata>;
 
 export const ChatResponse = z.object({
@@ -335,6 +349,7 @@ export const ChatResponse = z.object({
   usage: Usage.nullable(),
   metadata: ResponseMetadata,
 });
+named.add(ChatResponse, { id: 'ChatResponse' });
 export type ChatResponse = z.infer<typeof ChatResponse>;
 
 /** A message of the user. `responseId` is the response that it asks for. */
@@ -355,6 +370,7 @@ export const UserMessage = z.object({
   /** Not a person's words: asks for the preview of an undo, of which no model learns. */
   preview: z.literal(true).optional(),
 });
+named.add(UserMessage, { id: 'UserMessage' });
 export type UserMessage = z.infer<typeof UserMessage>;
 
 /** What becomes of the text of a private conversation. */
@@ -385,4 +401,5 @@ export const ConversationView = z.object({
   /** The end of the tape at the reading. Later events belong to the newest part. Folding does not change it. */
   position: z.int().nonnegative(),
 });
+named.add(ConversationView, { id: 'ConversationView' });
 export type ConversationView = z.infer<typeof ConversationView>;

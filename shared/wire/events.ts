@@ -1,6 +1,7 @@
 /** The events of a tape: what happened in a conversation, in order. */
 import * as z from 'zod';
 import { CallId, ConversationId, DocumentId, ResponseId } from '../ids.ts';
+import { named } from '../named.ts';
 import { Asked, Lasting, Scope } from './approvals.ts';
 import { AttentionItem } from './attention.ts';
 import { BudgetState } from './budget.ts';
@@ -224,6 +225,7 @@ export const StreamEvent = z.discriminatedUnion('type', [
   Snapshot,
   Heartbeat,
 ]);
+named.add(StreamEvent, { id: 'StreamEvent' });
 export type StreamEvent = z.infer<typeof StreamEvent>;
 
 /** An event as a client of another version reads it: one that it does not know is kept as it came. */

@@ -1,6 +1,7 @@
 /** The search for files of a bridge's workspace by a part of their paths, for a person who writes a mention. */
 import * as z from 'zod';
 import { FILE_SEARCH_LIMITS, REQUEST_LIMITS } from '../limits.ts';
+import { named } from '../named.ts';
 
 const { maxQueryChars, defaultItems, maxItems } = FILE_SEARCH_LIMITS;
 
@@ -17,8 +18,10 @@ export const FoundFile = z.object({
   /** `rule`: a file that may be a rule for the model. */
   type: z.enum(['file', 'folder', 'rule']),
 });
+named.add(FoundFile, { id: 'FoundFile' });
 export type FoundFile = z.infer<typeof FoundFile>;
 
 /** The best match comes first. */
 export const FoundFiles = z.object({ items: z.array(FoundFile).max(maxItems) });
+named.add(FoundFiles, { id: 'FoundFiles' });
 export type FoundFiles = z.infer<typeof FoundFiles>;

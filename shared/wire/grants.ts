@@ -1,6 +1,7 @@
 /** The accounts that a bridge's machine lets in beside its owner. */
 import * as z from 'zod';
 import { GRANT_LIMITS } from '../limits.ts';
+import { named } from '../named.ts';
 import { nameInLine } from '../text/plain-sight.ts';
 import { Preset } from './preset.ts';
 
@@ -28,6 +29,7 @@ export const AccountGrant = z.object({
   worktrees: z.literal(true).optional(),
   since: z.iso.datetime(),
 });
+named.add(AccountGrant, { id: 'AccountGrant' });
 export type AccountGrant = z.infer<typeof AccountGrant>;
 
 /** All that one bridge lets in. */

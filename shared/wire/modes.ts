@@ -1,11 +1,14 @@
 /** What a conversation may do. Every request, run and tool call carries the mode. */
 import * as z from 'zod';
+import { named } from '../named.ts';
 
 export const Mode = z.enum(['agent', 'plan', 'ask', 'debug']);
+named.add(Mode, { id: 'Mode' });
 export type Mode = z.infer<typeof Mode>;
 
 /** What a tool may do: `read` changes nothing, `write` changes files, `execute` runs programs. */
 export const Effect = z.enum(['read', 'write', 'execute']);
+named.add(Effect, { id: 'Effect' });
 export type Effect = z.infer<typeof Effect>;
 
 /** Whether a mode runs tools of this effect. The offer, the log and the bridge each check it. */

@@ -2,6 +2,7 @@
 import * as z from 'zod';
 import { DocumentId, ResponseId } from '../ids.ts';
 import { EDGE_TOOL_LIMITS } from '../limits.ts';
+import { named } from '../named.ts';
 import { PlanMetadata, type Todo, TodoStatus } from './documents.ts';
 
 const { maxTodos, maxIdChars, maxTodoChars, maxPlanChars, maxWholePlanChars } = EDGE_TOOL_LIMITS;
@@ -12,10 +13,12 @@ export const PlanState = PlanMetadata.pick({ title: true, overview: true, todos:
   version: z.int().positive(),
   content: z.string(),
 });
+named.add(PlanState, { id: 'PlanState' });
 export type PlanState = z.infer<typeof PlanState>;
 
 /** `PUT conversations/{id}/plans/{documentId}`: the plan after the change, with its place. */
 export const Plan = PlanState.extend({ responseId: ResponseId, documentId: DocumentId });
+named.add(Plan, { id: 'Plan' });
 export type Plan = z.infer<typeof Plan>;
 
 /** The parts of a plan's todo that decide the order of work. */
@@ -94,6 +97,7 @@ export const PlanEdit = z
   .refine((edit) => JSON.stringify(edit).length <= maxWholePlanChars, {
     message: `A plan may take ${maxWholePlanChars} characters as JSON: shorten its text or its todos`,
   });
+named.add(PlanEdit, { id: 'PlanEdit' });
 export type PlanEdit = z.infer<typeof PlanEdit>;
 export type PlanEditInput = z.input<typeof PlanEdit>;
 

@@ -1,6 +1,7 @@
 /** What the owner's files of a bridge allow, for people. They change at the machine alone. */
 import * as z from 'zod';
 import { GRANT_LIMITS, POLICY_LIMITS, REQUEST_LIMITS } from '../limits.ts';
+import { named } from '../named.ts';
 import { AccountGrant } from './grants.ts';
 import { Preset } from './preset.ts';
 
@@ -28,6 +29,7 @@ export const PolicyRule = z.object({
   /** When a person's answer made it. */
   answered: z.iso.datetime().optional(),
 });
+named.add(PolicyRule, { id: 'PolicyRule' });
 export type PolicyRule = z.infer<typeof PolicyRule>;
 
 /** `GET bridges/{id}/policy`: the files as they are at this moment. */
@@ -42,4 +44,5 @@ export const MachinePolicy = z.object({
   /** What is wrong with the files, in a sentence for each. A wrong file of grants lets no one in. */
   problems: z.array(z.string().max(POLICY_LIMITS.maxProblemChars)).max(POLICY_LIMITS.maxProblems),
 });
+named.add(MachinePolicy, { id: 'MachinePolicy' });
 export type MachinePolicy = z.infer<typeof MachinePolicy>;

@@ -1,6 +1,7 @@
 /** The processes of a bridge as people see them: commands in the background, and ended ones that still have a handle. */
 import * as z from 'zod';
 import { PROCESS_REPORT_LIMITS } from '../limits.ts';
+import { named } from '../named.ts';
 import { Nonce, Signature } from './approvals.ts';
 
 const { maxProcesses, maxTextChars } = PROCESS_REPORT_LIMITS;
@@ -29,10 +30,12 @@ export const ProcessInfo = z.object({
   /** The ports of its network that a person has opened, each with its address on the bridge's machine. */
   ports: z.array(z.object({ port: Port, address: Text })).optional(),
 });
+named.add(ProcessInfo, { id: 'ProcessInfo' });
 export type ProcessInfo = z.infer<typeof ProcessInfo>;
 
 /** `GET bridges/{id}/processes`: the running ones first, then the newest. */
 export const ProcessList = z.object({ items: z.array(ProcessInfo).max(maxProcesses) });
+named.add(ProcessList, { id: 'ProcessList' });
 export type ProcessList = z.infer<typeof ProcessList>;
 
 /** `POST bridges/{id}/processes/{processId}/ports`. A signed `portText` as grant opens the port; none closes it. */
@@ -45,6 +48,7 @@ export const PortRequest = z.strictObject({
     })
     .optional(),
 });
+named.add(PortRequest, { id: 'PortRequest' });
 export type PortRequest = z.infer<typeof PortRequest>;
 
 /** What a person asks for before the bridge lists its processes. */

@@ -2,6 +2,7 @@
 import * as z from 'zod';
 import { ResponseId } from '../ids.ts';
 import { REQUEST_LIMITS, RULE_FILE_LIMITS } from '../limits.ts';
+import { named } from '../named.ts';
 import { LeftOutSkill, Skill } from './skills.ts';
 
 /**
@@ -9,7 +10,8 @@ import { LeftOutSkill, Skill } from './skills.ts';
  * file of the same name lies nearer to that file. `glob`: when a file is touched that one of its globs matches.
  * `description`: listed for the model, which reads it when it needs it. `manual`: when a message names it as `@name`.
  */
-export const RuleKind = z.enum(['always', 'folder', 'glob', 'description', 'manual']);
+const RuleKind = z.enum(['always', 'folder', 'glob', 'description', 'manual']);
+named.add(RuleKind, { id: 'RuleKind' });
 export type RuleKind = z.infer<typeof RuleKind>;
 
 const RuleOrigin = z.enum(['owner', 'workspace']);
@@ -40,6 +42,7 @@ export type RuleFile = z.infer<typeof RuleFile>;
 
 /** A rule file that the model never gets. */
 export const LeftOutRule = z.object({ path: Path, reason: Note });
+named.add(LeftOutRule, { id: 'LeftOutRule' });
 export type LeftOutRule = z.infer<typeof LeftOutRule>;
 
 /** All rules of a bridge. Their order is the order in which the model gets them. */
@@ -70,6 +73,7 @@ export const RuleReport = RuleFile.omit({ text: true, origin: true }).extend({
   /** UTF-16 units of its text. */
   chars: z.int().nonnegative(),
 });
+named.add(RuleReport, { id: 'RuleReport' });
 export type RuleReport = z.infer<typeof RuleReport>;
 
 /** One skill or command, and what became of it in the conversation. */
@@ -92,6 +96,7 @@ export const RuleReports = z.object({
   skills: z.array(SkillReport),
   leftOutSkills: z.array(LeftOutSkill),
 });
+named.add(RuleReports, { id: 'RuleReports' });
 export type RuleReports = z.infer<typeof RuleReports>;
 
 function lengthOf(files: readonly RuleFile[]): number {

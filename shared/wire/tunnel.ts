@@ -8,6 +8,7 @@ import {
   SESSION_LIMITS,
   TUNNEL_LIMITS,
 } from '../limits.ts';
+import { named } from '../named.ts';
 import { AllowedPath } from '../text/paths.ts';
 import { Lasting, Nonce, Patterns, Proposal, Scope, Signature } from './approvals.ts';
 import { DefinitionSet } from './definitions.ts';
@@ -125,6 +126,7 @@ export const ReportedConfinement = z.object({
   /** One sentence: what the sandbox does, or why there is none. */
   detail: z.string(),
 });
+named.add(ReportedConfinement, { id: 'ReportedConfinement' });
 export type ReportedConfinement = z.infer<typeof ReportedConfinement>;
 
 /** The end of a selection that was cut to `EDITOR_LIMITS.maxSelectedChars`, as the CLIs of both families mark it. */

@@ -7,6 +7,7 @@ import {
   ContentPart,
 } from '../../shared/api/requests.ts';
 import { REQUEST_LIMITS } from '../../shared/limits.ts';
+import { named } from '../../shared/named.ts';
 import { type AskedMessages, addedFrom, Earlier } from './added.ts';
 import { ChatTools } from './brought-tools.ts';
 import { asksIn, type CallResults, type GivenResult, Output } from './client-tools.ts';
@@ -153,6 +154,7 @@ export const CompletionRequest = z.looseObject({
   bridgeId: ChatFields.shape.bridgeId,
   context: ChatFields.shape.context,
 });
+named.add(CompletionRequest, { id: 'CompletionRequest' });
 export type CompletionRequest = z.infer<typeof CompletionRequest>;
 
 /** The names of fields that the schema does not know, as far as a header can hold them. */

@@ -9,6 +9,7 @@ import {
 } from '../../shared/api/requests.ts';
 import { ResponseId } from '../../shared/ids.ts';
 import { REQUEST_LIMITS } from '../../shared/limits.ts';
+import { named } from '../../shared/named.ts';
 import { addedFrom, checkAdded, Earlier, toAsked } from '../openai/added.ts';
 import { ChatTools } from '../openai/brought-tools.ts';
 import { Output, toResults } from '../openai/client-tools.ts';
@@ -125,6 +126,7 @@ export const UiChatRequest = Fields.transform(({ messages, ...request }, context
   const previous = answerIdIn(messages[known]) ?? null;
   return { ...request, previous, sent, lastId: added.at(-1)?.id ?? '' };
 });
+named.add(UiChatRequest, { id: 'UiChatRequest' });
 export type UiChatRequest = z.infer<typeof UiChatRequest>;
 
 /** `conversationId` is the one that goes on, undefined for a new one. */

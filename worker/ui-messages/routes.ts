@@ -2,6 +2,7 @@
 import type { Context } from 'hono';
 import * as z from 'zod';
 import { parseResponseId } from '../../shared/ids.ts';
+import { named } from '../../shared/named.ts';
 import { type AppContext, personOf, senderOf } from '../account/caller.ts';
 import { SUBMIT_ERRORS, submitMessage } from '../desk/accept.ts';
 import { parse, parseId, parseMessage } from '../desk/parse.ts';
@@ -17,7 +18,8 @@ import { CHAT_PATH, openSocket } from './socket.ts';
 import { IF_LEFT, streamChunks } from './stream.ts';
 
 /** A chunk of the SDK, which has the schemas of all types. */
-export const UiMessageChunk = z.looseObject({ type: z.string() });
+const UiMessageChunk = z.looseObject({ type: z.string() });
+named.add(UiMessageChunk, { id: 'UiMessageChunk' });
 
 const CHUNKS: EndpointAnswer = {
   status: 200,

@@ -1,9 +1,10 @@
 /** Makes the OpenAPI document from the operations and from the schemas that validate requests. */
 
+import { named } from '../../../shared/named.ts';
 import { type JsonSchema, type Operation, TAGS } from '../../endpoint.ts';
 import { describeOperation } from './describe-operation.ts';
 import { FIELDS } from './fields.ts';
-import { NAMED, TYPED } from './named.ts';
+import { TYPED } from './named.ts';
 import { SchemaBook } from './schemas.ts';
 
 export interface OpenApiDocument {
@@ -16,7 +17,7 @@ export interface OpenApiDocument {
 
 /** Makes the whole document. That takes some milliseconds, so it is made only on request. */
 export function describeApi(operations: readonly Operation[]): OpenApiDocument {
-  const schemas = new SchemaBook(NAMED);
+  const schemas = new SchemaBook(named);
   const paths: Record<string, Record<string, object>> = {};
   for (const operation of operations) {
     const methods = paths[operation.path] ?? {};

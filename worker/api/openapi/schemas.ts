@@ -1,30 +1,29 @@
 /** Turns the zod schemas into the named JSON Schemas of the OpenAPI document. */
 import * as z from 'zod';
+import type { named } from '../../../shared/named.ts';
 import type { JsonSchema } from '../../endpoint.ts';
 
 /** The place of named schemas in the document. */
 const COMPONENTS = '#/components/schemas/';
 
-/** Schemas by their names in the document. One schema object cannot have two names. */
+/** Schemas by their names in the document. */
 export class SchemaBook {
-  readonly #names: ReadonlyMap<z.core.$ZodType, string>;
-  readonly #registry = z.registry<{ id: string }>();
+  readonly #registry: typeof named;
 
-  constructor(named: Readonly<Record<string, z.core.$ZodType>>) {
-    this.#names = new Map(Object.entries(named).map(([name, schema]) => [schema, name]));
-    for (const [schema, id] of this.#names) this.#registry.add(schema, { id });
+  constructor(registry: typeof named) {
+    this.#registry = registry;
   }
 
   /** A reference to a named schema. Throws if the schema has no name. */
   refTo(schema: z.core.$ZodType): JsonSchema {
-    const name = this.#names.get(schema);
+    const name = this.#registry.get(schema)?.id;
     if (name !== undefined) return { $ref: COMPONENTS + name };
-    throw new Error(`openapi/named.ts has no name for ${JSON.stringify(this.schemaOf(schema))}`);
+    throw new Error(`shared/named.ts has no name for ${JSON.stringify(this.schemaOf(schema))}`);
   }
 
   /** A reference if the schema has a name, else the schema itself without any reference in it. */
   schemaOf(schema: z.core.$ZodType): JsonSchema {
-    if (this.#names.has(schema)) return this.refTo(schema);
+    if (this.#registry.has(schema)) return this.refTo(schema);
     const { $schema: _, ...json } = z.toJSONSchema(schema, CONVERSION);
     return json;
   }

@@ -3,6 +3,7 @@ import * as z from 'zod';
 import type { OutputForm } from '../../../shared/api/requests.ts';
 import { ChatFields, type ChatRequest, ImagePart } from '../../../shared/api/requests.ts';
 import { REQUEST_LIMITS } from '../../../shared/limits.ts';
+import { named } from '../../../shared/named.ts';
 import { addedFrom, Earlier, isResult } from '../added.ts';
 import { ResponsesTools } from '../brought-tools.ts';
 import { asksIn, type GivenResult, Output } from '../client-tools.ts';
@@ -130,6 +131,7 @@ export const ResponsesRequest = ResponsesFields.transform((request, context) => 
   const asks = asksIn(asked, reading, context);
   return asks ? { ...request, asks } : z.NEVER;
 });
+named.add(ResponsesRequest, { id: 'ResponsesRequest' });
 export type ResponsesRequest = z.infer<typeof ResponsesRequest>;
 
 function resultIn(item: unknown): GivenResult | undefined {
