@@ -9,7 +9,7 @@ import { ENTRY_TABLES } from './entry-statements.ts';
 import { PASSKEY_TABLE } from './passkey-statements.ts';
 
 /** As in worker/storage/migrations.ts. */
-const MIGRATIONS = [
+export const MIGRATIONS = [
   `create table keys (
      id text primary key, salt text not null, created integer not null, terms text not null
    ) without rowid;

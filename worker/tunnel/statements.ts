@@ -14,7 +14,7 @@ import { migrate, openStored } from '../storage/migrations.ts';
 import { firstRow, insertRow } from '../storage/statements.ts';
 
 /** As in worker/storage/migrations.ts. */
-const MIGRATIONS = [
+export const MIGRATIONS = [
   `create table bridge (id text primary key, owner text not null, body text not null) without rowid;
    create table calls (
      id text primary key, body text not null, at integer not null, delivered integer not null,
