@@ -69,8 +69,6 @@ export const CLI_LIMITS = {
   tokenLookMs: HOUR,
   /** Models of one server that the choice of a model lists: more do not fit on a screen. */
   maxOfferedModels: 12,
-  /** UTF-16 units of its answer: a few tags of some 30 each. Another server may stand in its place. */
-  maxRegistryChars: 64 * KIB,
   /** Between two looks at a log that is followed; the bytes of its end that are read; the most lines of `--lines`. */
   logPollMs: 250,
   maxLogTailBytes: 4 * MIB,

@@ -7,8 +7,8 @@ export interface Topic {
   readonly text: string;
 }
 
-const FILES = `Files of your own. XDG_CONFIG_HOME, XDG_STATE_HOME and XDG_CACHE_HOME stand for
-~/.config, ~/.local/state and ~/.cache where they are set.
+const FILES = `Files of your own. XDG_CONFIG_HOME and XDG_STATE_HOME stand for ~/.config and
+~/.local/state where they are set.
 
   ~/.config/drawbridge/config.json
       your settings; see "drawbridge help config" and docs/configuration.md
@@ -23,8 +23,6 @@ const FILES = `Files of your own. XDG_CONFIG_HOME, XDG_STATE_HOME and XDG_CACHE_
       the state of the bridge of one project
   ~/.local/state/drawbridge/programs/
       copies of the program, if it lies in a clone or in a project
-  ~/.cache/drawbridge/update.json
-      the newest version that npm's registry named
 
 Files that you may write into the state of a project (or into the folder that
 --state names):
@@ -82,7 +80,7 @@ Variables of commands:
   DRAWBRIDGE_PROGRAMS the folder of copies of the program
   VISUAL, EDITOR      the editor of "drawbridge config edit"
   NO_COLOR            no colours; TERM=dumb does the same
-  XDG_CONFIG_HOME, XDG_STATE_HOME, XDG_CACHE_HOME
+  XDG_CONFIG_HOME, XDG_STATE_HOME
                       where files are; see "drawbridge help files"
 
 An empty variable counts as unset. An option wins over a variable, a variable

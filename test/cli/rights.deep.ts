@@ -69,12 +69,6 @@ describe('a user without rights', needsRoot, () => {
     expect((await run(['stop'])).code).toBe(0);
   });
 
-  test('needs no cache', async () => {
-    const { run, foreign } = newStranger();
-    const { code, stderr } = await run(['token'], { XDG_CACHE_HOME: foreign });
-    expect([code, stderr]).toEqual([0, '']);
-  });
-
   test('gets no backup, and no restore, where the folder is closed', async () => {
     const { run, foreign, home } = newStranger();
     const file = join(home, 'backup.tar');

@@ -67,8 +67,8 @@ it('a task is started again where the object of its subagent hangs', async () =>
   const starts: string[] = [];
   const spied = vi.spyOn(Conversation.prototype, 'submit');
   spied.mockImplementation(function (this: Conversation, ...asked) {
-    const [{ conversationId }, { errand }] = asked;
-    if (errand.type === 'subagent') starts.push(conversationId);
+    const [{ conversationId }, { request }] = asked;
+    if (request.type === 'subagent') starts.push(conversationId);
     return starts.length === 1 ? new Promise(() => {}) : submit.apply(this, asked);
   });
   onTestFinished(() => spied.mockRestore());

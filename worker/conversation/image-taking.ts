@@ -19,9 +19,15 @@ export interface ImageDoor {
   readonly parts: () => Parts | null;
 }
 
+/** The pieces of a message. */
+export interface TakenPieces {
+  readonly taken: string[];
+  readonly found: Set<string>;
+}
+
 /**
  * Stores the pieces of images that these messages have, from the place where they wait. `taken` gets the digests of
- * those that were not here before.
+ * those that were not here before, `found` of those that were: another message may have brought them.
  * @throws {DrawbridgeError} INVALID_REQUEST for an image that the request has not brought, CONVERSATION_FULL, and
  * NOT_FOUND where the conversation is deleted meanwhile.
  */
@@ -29,7 +35,7 @@ export async function takeImages(
   { env, storage, store, parts }: ImageDoor,
   said: readonly MessageContent[],
   place: WaitingPlace | undefined,
-  taken: string[],
+  { taken, found }: TakenPieces,
 ): Promise<void> {
   const held = said.flatMap(heldOf);
   if (held.length === 0) return;
@@ -42,7 +48,10 @@ export async function takeImages(
   }
   let chars = store.images.chars;
   for (const digest of new Set(held.flatMap(({ digests }) => digests))) {
-    if (store.images.charsOf(digest) !== null) continue;
+    if (store.images.charsOf(digest) !== null) {
+      found.add(digest);
+      continue;
+    }
     const waiting = () => conversationOf(env, { conversationId: place.id });
     const piece = await reach<string | null>(() => waiting().imagePiece(digest));
     if (began && parts() !== began) throw notFound('conversation');

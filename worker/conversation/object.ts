@@ -72,6 +72,8 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
   #copying: Promise<void> | null = null;
   /** Messages that are being stored. What they have stored already is no remains of a dead instance. */
   #taking = 0;
+  /** Pieces that one of them has found here, which another one may have brought. */
+  readonly #foundPieces = new Set<string>();
 
   constructor(state: DurableObjectState, env: Env) {
     super(state, restoredFor(env, state));
@@ -478,7 +480,10 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
     if (!this.#copying && this.#taking === 0) await this.ctx.storage.deleteAll();
   }
 
-  /** Takes the images of these messages, and then does `store`. What was taken goes again where that fails. */
+  /**
+   * Takes the images of these messages, and then does `store`. Where that fails, the pieces go again that no other
+   * message has found here meanwhile.
+   */
   async #withImages<Stored>(
     said: readonly MessageContent[],
     place: WaitingPlace | undefined,
@@ -487,18 +492,20 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
     const { storage } = this.ctx;
     const door = { env: this.env, storage, store: this.#store, parts: () => this.#parts };
     const taken: string[] = [];
+    const found = this.#foundPieces;
     this.#taking += 1;
     try {
-      await takeImages(door, said, place, taken);
+      await takeImages(door, said, place, { taken, found });
       return await store();
     } catch (error) {
-      // Another message may count on them.
-      const isAlone = this.#taking === 1 && hasSchema(storage.sql);
-      if (isAlone && this.#parts) this.#store.images.delete(taken);
-      else if (isAlone && taken.length > 0 && !this.#stone) await storage.deleteAll();
+      if (this.#parts) this.#store.images.delete(taken.filter((digest) => !found.has(digest)));
+      else if (taken.length > 0 && this.#taking === 1 && !this.#stone && !this.#copying) {
+        await storage.deleteAll();
+      }
       throw error;
     } finally {
       this.#taking -= 1;
+      if (this.#taking === 0) found.clear();
     }
   }
 

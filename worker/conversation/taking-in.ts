@@ -15,7 +15,7 @@ import type { RunLog } from './log/run-log.ts';
 import type { Parts } from './parts.ts';
 import { inWantedMode } from './run/own-mode.ts';
 import { ERRANDS } from './store/errands.ts';
-import type { ConversationRow, RequestFields, Run } from './store/rows.ts';
+import type { ConversationRow, Run, RunRequest } from './store/rows.ts';
 import { titleOf } from './store/title.ts';
 
 /** What the object says and does for a message. It can change at each await. */
@@ -51,16 +51,15 @@ export async function takeIn(
   // A message that waits does not need the machine yet: its run looks when it starts. One that mentions something
   // waits too, because the look can take seconds. A mode of the workspace is looked for at once.
   const isBusy = parts?.log.current !== undefined && delivery !== 'interrupt';
-  const asked = { ...submission.request, type: submission.errand.type };
-  const waits = isBusy || mentionsOf(asked).length > 0;
-  const look = () => hands.look(held, waits ? null : asked);
+  const waits = isBusy || mentionsOf(submission.request).length > 0;
+  const look = () => hands.look(held, waits ? null : submission.request);
   const mustLook = !waits || submission.request.wantedMode;
   const machine = mustLook ? await look().catch(() => undefined) : undefined;
   // With the alarm known, the step that stores the run also sets its alarm: a crash cannot leave a run without one.
   await parts?.deadlines.look();
   // One synchronous step from here on: of two simultaneous requests, the second one sees what the first one stored.
   const stored = door.parts();
-  const ordinal = stored && repeated(stored, submission)?.ordinal;
+  const ordinal = stored && repeated(stored, submission.request)?.ordinal;
   if (ordinal) {
     await stored.listing.announce(); // The instance that stored it may have died before it did.
     return { responseId: responseIdOf(caller.conversationId, ordinal) };
@@ -69,8 +68,8 @@ export async function takeIn(
   if (machine !== undefined) inWantedMode(submission.request, machine, settings);
   if (!stored) requireWorktrees(create?.agent, machine);
   const { inbox, listing, plans, agent } = stored ?? door.create(newRow(caller, create));
-  const settled = plans.requestOf(submission);
-  const request = agent?.placed(settled) ?? settled;
+  const asked = plans.requestOf(submission);
+  const request = agent?.placed(asked) ?? asked;
   const responseId = inbox.take({ ...submission, request }, waits ? undefined : machine);
   // Listed only after it is stored, so the account never lists a conversation that does not exist.
   if (!stored) await listing.begin();
@@ -79,8 +78,8 @@ export async function takeIn(
 
 /** With a private model where the message leaves the model open. @throws {DrawbridgeError} MODEL_NOT_PRIVATE */
 function withOwnModel(submission: Submission, settings: ModelEnv): Submission {
-  const { request, errand, ownFields } = submission;
-  const { asks, saidBy } = ERRANDS[errand.type];
+  const { request, ownFields } = submission;
+  const { asks, saidBy } = ERRANDS[request.type];
   if (!settings.isPrivate || asks === 'nothing') return submission;
   const isOpen = !ownFields.some((field) => field === 'model' || field === 'budget');
   const isText = request.messages.every(({ content }) => imagesOf(content).length === 0);
@@ -97,19 +96,20 @@ export function guestSubmission(
   deleteAfterHours: number | null,
 ): Submission {
   if (log && log.find(1)?.request.type !== 'guest') throw notFound('conversation');
-  const request: RequestFields = {
+  const request: RunRequest = {
+    type: 'guest',
     model: program,
     mode: 'agent',
     messages: [{ role: 'user', content: `${program} wants to change ${path}` }],
+    guest: { callId, path },
     idempotency: { key: callId, digest: callId },
     trace: newTraceId(crypto.randomUUID()),
     createdMs: Date.now(),
   };
   const named = { title: titleOf(title), isTitled: true };
   const create = { bridgeId, ...named, ephemeral: false, deleteAfterHours };
-  const errand = { type: 'guest', guest: { callId, path } } as const;
   const posted = { request, device: undefined, delivery: 'queue' as const, ownFields: [] };
-  return { ...posted, errand, bridgeId, create: log ? null : create };
+  return { ...posted, bridgeId, create: log ? null : create };
 }
 
 function newRow(
@@ -163,13 +163,9 @@ function requireOwnBridge(
 }
 
 /** The run of an earlier request with the same key. Throws IDEMPOTENCY_CONFLICT for a different request. */
-function repeated(
-  { log }: Parts,
-  { request: { idempotency }, formerDigest }: Submission,
-): Run | undefined {
+function repeated({ log }: Parts, { idempotency }: RunRequest): Run | undefined {
   const known = idempotency && log.findByKey(idempotency.key);
-  const isSame = known && [idempotency.digest, formerDigest].includes(known.digest);
-  if (!known || isSame) return known?.run;
+  if (!known || known.digest === idempotency.digest) return known?.run;
   throw keyTaken();
 }
 

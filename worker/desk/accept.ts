@@ -9,7 +9,12 @@ import type { ClientTool, ToolDemand } from '../../shared/tools/toolbox.ts';
 import { conversationIdOf } from '../../shared/wire/derived-id.ts';
 import { Mode } from '../../shared/wire/modes.ts';
 import { forkConversation, noteMaking } from '../conversation/fork/fork.ts';
-import type { RequestFields, RunRequest, WantedErrand } from '../conversation/store/rows.ts';
+import type {
+  Errand,
+  RequestFields,
+  RunRequest,
+  WantedErrand,
+} from '../conversation/store/rows.ts';
 import { titleOf } from '../conversation/store/title.ts';
 import type { Env } from '../env.ts';
 import type { WaitingPlace } from '../images/waiting.ts';
@@ -97,17 +102,18 @@ export async function submitMessage(env: Env, sending: Sending): Promise<Submitt
   const model = modelOf(env, request);
   const budget = request.budget && toRunBudget(request.budget, model, env);
   readPromptChanges(env);
-  const digests = key === undefined ? undefined : await digestsOf(sending);
-  const idempotency = key === undefined ? undefined : { key, digest: digests?.present ?? '' };
+  const idempotency = key === undefined ? undefined : { key, digest: await digest(sending) };
   const conversationId = request.conversationId ?? sending.newId ?? (await newIdFor(account, key));
   const { trace, session, expiresMs } = sending;
   const until = expiresMs !== undefined && { expiresMs };
   const caller = { account, conversationId, trace, session, ...until };
   const create = await prepareConversation(env, caller, sending);
+  const [errand, planned] = splitErrand(sending.errand);
   const { responseId } = unwrap(
     await submitOnce(env, caller, {
       request: {
         ...runRequestOf(request),
+        ...errand,
         ...(sending.forkOf?.worktree && { worktree: sending.forkOf.worktree }),
         model,
         budget,
@@ -123,8 +129,7 @@ export async function submitMessage(env: Env, sending: Sending): Promise<Submitt
       ownFields: ownFieldsOf(request),
       bridgeId: request.bridgeId,
       standsAt: sending.bridgeId,
-      errand: sending.errand ?? { type: 'message' },
-      formerDigest: digests?.former,
+      ...planned,
       images: sending.images,
       create,
     }),
@@ -216,6 +221,20 @@ function noBridge(): DrawbridgeError {
   return new DrawbridgeError('NOT_FOUND', 'bridgeId: there is no such bridge');
 }
 
+/** The errand as a conversation takes it: it makes that of one of its own plans itself. */
+function splitErrand(
+  errand: WantedErrand = { type: 'message' },
+): [Errand, Pick<Submission, 'plan' | 'saveAs'>] {
+  switch (errand.type) {
+    case 'plan':
+      return [{ type: 'message' }, { plan: errand.named }];
+    case 'save':
+      return [{ type: 'message' }, { plan: errand.named, saveAs: errand.as }];
+    default:
+      return [errand, {}];
+  }
+}
+
 function runRequestOf(request: ChatRequest): Omit<RequestFields, 'model'> {
   const { messages, tools, context, include, questions: asking } = request;
   const { temperature, topP, stop, seed, parallelToolCalls, maxTokens, user } = request;
@@ -287,30 +306,28 @@ export async function newIdFor(account: string, key: string | undefined): Promis
 }
 
 /**
- * The digests of a request, without the fields that only decide the form of the answer. `former` is that of earlier
- * versions, which stored keys can have.
+ * The digest of a request and its errand, without the fields that only decide the form of the answer. Stored keys have
+ * it: another form of it would be another request.
  */
-async function digestsOf({ request, asked, errand, agent }: Sending) {
+function digest({ request, asked, errand, agent }: Sending): Promise<string> {
   const { stream: _, stream_options: __, documents: ___, ...sent } = asked ?? request;
-  const present = await sha256(JSON.stringify({ request: sent, errand, agent }));
-  const former = await sha256(JSON.stringify({ ...sent, ...formerFieldsOf(errand), agent }));
-  return { present: `2.${present}`, former };
+  return sha256(JSON.stringify({ ...sent, ...digestedOf(errand), agent }));
 }
 
-function formerFieldsOf(errand: WantedErrand | undefined): object {
-  const none = { plan: undefined, saveAs: undefined, planFile: undefined, undo: undefined };
+/** In the order in which they were always written. */
+function digestedOf(errand: WantedErrand | undefined): object {
   switch (errand?.type) {
     case 'plan':
-      return { ...none, plan: errand.named };
+      return { plan: errand.named };
     case 'save':
-      return { ...none, plan: errand.named, saveAs: errand.as };
+      return { plan: errand.named, saveAs: errand.as };
     case 'plan_file':
-      return { ...none, planFile: errand.planFile };
+      return { planFile: errand.planFile };
     case 'undo':
-      return { ...none, undo: errand.undo };
+      return { undo: errand.undo };
     case 'compact':
-      return { ...none, compact: true };
+      return { compact: errand.compact };
     default:
-      return none;
+      return {};
   }
 }

@@ -13,12 +13,7 @@ import type { TapeEvent } from '../../shared/wire/events.ts';
 import type { Plan, PlanEdit } from '../../shared/wire/plans.ts';
 import type { SubagentAsk, SubagentState } from '../../shared/wire/subagents.ts';
 import type { GuestCall, ToolResult } from '../../shared/wire/tunnel.ts';
-import type {
-  Parent,
-  RequestFields,
-  RunRequest,
-  WantedErrand,
-} from '../conversation/store/rows.ts';
+import type { NamedPlan, Parent, RunRequest, SaveAs } from '../conversation/store/rows.ts';
 import type { WaitingPlace } from '../images/waiting.ts';
 import type { Outcome } from '../outcome.ts';
 import type { StoredRow } from '../storage/statements.ts';
@@ -191,18 +186,21 @@ export interface Posted {
   readonly ownFields: readonly string[];
 }
 
-/** A message for a conversation that may not exist yet. */
-export interface Submission extends Omit<Posted, 'request'> {
-  readonly request: RequestFields;
-  readonly errand: WantedErrand;
-  /** The digest that an earlier version made of the request, for a key that it has stored. */
-  readonly formerDigest?: string | undefined;
+/**
+ * A message for a conversation that may not exist yet. During a deployment, objects and isolates of two versions talk to
+ * each other: a field that changes its meaning here would make another request of a repeated one.
+ */
+export interface Submission extends Posted {
   /** Where its large images wait, for the caller's conversation to take them. */
   readonly images?: WaitingPlace | undefined;
   /** The bridge that the message names; a conversation that exists accepts only its own. */
   readonly bridgeId?: string | undefined;
   /** The bridge of the folder that the sender stands in. A conversation of another bridge refuses the message. */
   readonly standsAt?: string | undefined;
+  /** Set for a message that executes a plan: the conversation writes its text and adds the plan. */
+  readonly plan?: NamedPlan | undefined;
+  /** Set for a message that saves `plan` instead. */
+  readonly saveAs?: SaveAs | undefined;
   /** The settings of a new conversation; `bridgeId` is null without a bridge. Null if the conversation must exist. */
   readonly create: {
     readonly bridgeId: string | null;

@@ -113,12 +113,12 @@ async function submitEphemeral(account: string, bridgeId: string | null = null) 
     { account, conversationId },
     {
       request: {
+        type: 'message',
         model: 'scripted',
         mode: 'agent',
         messages: [{ role: 'user', content: 'go' }],
         createdMs: Date.now(),
       },
-      errand: { type: 'message' },
       device: undefined,
       delivery: 'queue',
       ownFields: [],

@@ -324,10 +324,9 @@ it('a copy that is given up in the middle is begun anew after the object died wi
 it('a copy that is given up in the middle leaves nothing in a new conversation that gets its id', async () => {
   const { account, to } = await halfCopied();
   const messages = [{ role: 'user', content: 'go' }] as const;
-  const request = { model: 'x', mode: 'agent', messages, createdMs: 0 } as const;
+  const request = { type: 'message', model: 'x', mode: 'agent', messages, createdMs: 0 } as const;
   const create = { bridgeId: null, title: 'go', ephemeral: false };
-  const errand = { type: 'message' } as const;
-  const posted = { request, errand, device: undefined, delivery: 'queue', ownFields: [] } as const;
+  const posted = { request, device: undefined, delivery: 'queue', ownFields: [] } as const;
   const submission = { ...posted, create };
   const submitted = await conversationObject(to.conversationId).submit(to, submission);
   expect(submitted).toMatchObject({ ok: true });
@@ -365,16 +364,10 @@ it.each(['before', 'after'] as const)(
     looked.mockImplementation(heldUntil(() => may.look, look) as never);
     const pages = vi.spyOn(Conversation.prototype, 'forkPage');
     pages.mockImplementation(heldUntil(() => may.copy, forkPage));
-    const request = { model: 'x', mode: 'agent', messages: [], createdMs: 0 } as const;
+    const fields = { model: 'x', mode: 'agent', messages: [], createdMs: 0 } as const;
+    const request = { type: 'message', ...fields } as const;
     const create = { bridgeId, title: 'go', ephemeral: false };
-    const errand = { type: 'message' } as const;
-    const posted = {
-      request,
-      errand,
-      device: undefined,
-      delivery: 'queue',
-      ownFields: [],
-    } as const;
+    const posted = { request, device: undefined, delivery: 'queue', ownFields: [] } as const;
     const submitted = conversationObject(to.conversationId).submit(to, { ...posted, create });
     await vi.waitFor(() => expect(looked).toHaveBeenCalled());
     const forked = forkConversation(env, to, source);

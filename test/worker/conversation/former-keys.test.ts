@@ -1,4 +1,4 @@
-/** Idempotency keys that an earlier version has stored: it made another digest of the same request. */
+/** Idempotency keys that an earlier version has stored, with the digest that it made of the request. */
 import { runInDurableObject } from 'cloudflare:test';
 import { expect, it } from 'vitest';
 import { ChatRequest } from '../../../shared/api/requests.ts';

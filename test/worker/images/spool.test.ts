@@ -56,48 +56,93 @@ it('an upload that is cut off leaves nothing', async () => {
   await expect.poll(() => holders(before), { timeout: 5_000 }).toBe(0);
 });
 
-/** Sends a message with an image. What happens `between` does so while the conversation waits for its piece. */
-async function submitWith(
-  { conversationId, account }: { conversationId: string; account: string },
-  between: (conversation: Conversation) => Promise<unknown>,
-): Promise<unknown> {
-  const digest = await sha256(PIECE);
-  const marker = markerOf({ chars: PIECE.length, digests: [digest] });
+/** A message with an image of these pieces. */
+async function submissionOf(pieces: readonly string[], more: object = {}): Promise<Submission> {
+  const digests = await Promise.all(pieces.map(sha256));
+  const marker = markerOf({ chars: pieces.join('').length, digests });
   const url = `data:image/jpeg;base64,${marker}`;
   const content = [{ type: 'image_url' as const, image_url: { url } }];
-  const submission: Submission = {
+  return {
     request: {
+      type: 'message',
       model: 'scripted',
       mode: 'agent',
       messages: [{ role: 'user', content }],
       trace: newTraceId(crypto.randomUUID()),
       createdMs: Date.now(),
+      ...more,
     },
-    errand: { type: 'message' },
     device: undefined,
     delivery: 'queue',
     ownFields: [],
     images: { id: 'conv_00000000-0000-4000-8000-000000000009', markers: [marker] },
     create: null,
   };
+}
+
+/** Calls a conversation whose requests find these pieces. `between` happens before it gets one. */
+async function withPieces<Result>(
+  conversationId: string,
+  pieces: readonly string[],
+  work: (conversation: Conversation) => Promise<Result>,
+  between: (piece: string, conversation: Conversation) => Promise<unknown>,
+): Promise<Result> {
+  const known = new Map<string, string>();
+  for (const piece of pieces) known.set(await sha256(piece), piece);
   return await runInDurableObject(conversationObject(conversationId), async (conversation) => {
     const spool = {
-      async imagePiece() {
-        await between(conversation);
-        return PIECE;
+      async imagePiece(digest: string) {
+        const piece = known.get(digest) ?? '';
+        await between(piece, conversation);
+        return piece;
       },
+      async dropImages() {},
     };
     const { env: own } = conversation as unknown as { env: Env };
     const CONVERSATIONS = { idFromName: (name: string) => name, get: () => spool };
     Object.assign(conversation, { env: { ...own, CONVERSATIONS } });
-    const caller = { account, conversationId, trace: newTraceId(crypto.randomUUID()) };
     try {
-      return await conversation.submit(caller, submission);
+      return await work(conversation);
     } finally {
       Object.assign(conversation, { env: own });
     }
   });
 }
+
+/** Sends a message with an image. What happens `between` does so while the conversation waits for its piece. */
+async function submitWith(
+  { conversationId, account }: { conversationId: string; account: string },
+  between: (conversation: Conversation) => Promise<unknown>,
+): Promise<unknown> {
+  const submission = await submissionOf([PIECE]);
+  const caller = { account, conversationId, trace: newTraceId(crypto.randomUUID()) };
+  const submit = (conversation: Conversation) => conversation.submit(caller, submission);
+  return await withPieces(conversationId, [PIECE], submit, (_, conversation) =>
+    between(conversation),
+  );
+}
+
+it('a message that is refused takes no piece along that another one has found', async () => {
+  const account = newAccount();
+  scriptModel(() => ({ text: 'I see.' }));
+  const { conversationId } = await chat('Hello.', { account });
+  const other = `${PIECE}AAAA`;
+  const wantedMode = { name: 'no-such-mode', isModelOpen: false };
+  const refused = await submissionOf([PIECE, other], { wantedMode });
+  const taken = await submissionOf([PIECE]);
+  const caller = { account, conversationId, trace: newTraceId(crypto.randomUUID()) };
+  const outcome = await withPieces(
+    conversationId,
+    [PIECE, other],
+    (conversation) => conversation.submit(caller, refused),
+    async (piece, conversation) => {
+      if (piece === other)
+        expect(await conversation.submit(caller, taken)).toMatchObject({ ok: true });
+    },
+  );
+  expect(outcome).toMatchObject({ ok: false, code: 'UNKNOWN_MODE' });
+  expect(await rowsOf(conversationObject(conversationId))).toBe(1);
+});
 
 it('a private conversation whose text is deleted meanwhile gets no image any more', async () => {
   const account = newAccount();

@@ -17,7 +17,7 @@ import {
 import type { Submission } from '../../ports/conversation.ts';
 import { toolboxOf } from '../log/offered-tools.ts';
 import type { RunLog } from '../log/run-log.ts';
-import type { NamedPlan, RequestFields, Run, RunRequest, SaveAs } from '../store/rows.ts';
+import type { Run, RunRequest, SaveAs } from '../store/rows.ts';
 import type { RunStore } from '../store/run-statements.ts';
 import type { Recorder } from '../tape/recorder.ts';
 import type { Tape } from '../tape/tape.ts';
@@ -49,22 +49,17 @@ export class Plans {
     return changed;
   }
 
-  /** The request of the submission's run, with the plan that it names. Throws as {@link change}, and PLAN_FINISHED. */
-  requestOf({ request, errand }: Pick<Submission, 'errand' | 'request'>): RunRequest {
-    switch (errand.type) {
-      case 'plan':
-        return executionOf(request, this.#named(errand.named));
-      case 'save':
-        return savingOf(request, this.#named(errand.named), errand.as);
-      default:
-        return { ...request, ...errand };
-    }
-  }
-
-  #named({ version, ...name }: NamedPlan): Plan {
+  /** The submission's request, about the plan that it names if any. Throws as {@link change}, and PLAN_FINISHED. */
+  requestOf({
+    plan: named,
+    saveAs,
+    request,
+  }: Pick<Submission, 'plan' | 'saveAs' | 'request'>): RunRequest {
+    if (!named) return request;
+    const { version, ...name } = named;
     const plan = this.#find(name);
     if (version !== undefined && version !== plan.version) throw planChanged(plan);
-    return plan;
+    return saveAs ? savingOf(request, plan, saveAs) : executionOf(request, plan);
   }
 
   #store(plan: Plan): void {
@@ -132,7 +127,7 @@ export class Plans {
 }
 
 /** What an earlier run has finished stays finished. */
-function executionOf(request: RequestFields, plan: Plan): RunRequest {
+function executionOf(request: RunRequest, plan: Plan): RunRequest {
   const open = plan.todos.filter(isOpen);
   if (plan.todos.length > 0 && open.length === 0) {
     throw new DrawbridgeError(
@@ -144,7 +139,7 @@ function executionOf(request: RequestFields, plan: Plan): RunRequest {
   return { ...request, messages, type: 'plan', plan: atStart(plan) };
 }
 
-function savingOf(request: RequestFields, plan: Plan, { name }: SaveAs): RunRequest {
+function savingOf(request: RunRequest, plan: Plan, { name }: SaveAs): RunRequest {
   const path = planPath(plan.title, name);
   const content = `Save the plan “${plan.title}” in ${path}.`;
   const messages = [{ role: 'user' as const, content }];

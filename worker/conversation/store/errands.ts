@@ -7,10 +7,10 @@ import {
 } from '../../../shared/tools/toolbox.ts';
 import type { Errand, RunRequest, SubagentRole } from './rows.ts';
 
-/** A new kind is an arm of {@link Errand}, a row here, and a row of `STEPS` in `run/steps/next-step.ts`. */
-export interface ErrandKind {
-  /** The field that only its stored requests have, which names the kind. Null for a message. */
-  readonly field: string | null;
+/** A new kind is an arm of {@link Errand}, a row here, and a row of `OF_KIND` in `run/steps/next-step.ts`. */
+interface ErrandKind<Type extends Errand['type'] = Errand['type']> {
+  /** The field by which its stored requests are known. Null for a message, which has none. */
+  readonly field: Type extends 'message' ? null : FieldOf<Extract<Errand, { type: Type }>>;
   /** What its model is asked for. Messages steer only a run with answers: another one has no use for them. */
   readonly asks: 'answers' | 'summary' | 'nothing';
   /** Who wrote its message. What a person mentions is attached, and is searched for. */
@@ -22,7 +22,7 @@ export interface ErrandKind {
 }
 
 /** The order counts: a request to execute a plan's file has its plan as well once the file is read. */
-export const ERRANDS: { readonly [Type in Errand['type']]: ErrandKind } = {
+export const ERRANDS: { readonly [Type in Errand['type']]: ErrandKind<Type> } = {
   guest: { field: 'guest', asks: 'nothing', saidBy: 'program', tools: FOR_GUESTS, usesFiles: true },
   save: {
     field: 'save',
@@ -39,12 +39,16 @@ export const ERRANDS: { readonly [Type in Errand['type']]: ErrandKind } = {
   message: { field: null, asks: 'answers', saidBy: 'person', usesFiles: true },
 };
 
+type FieldOf<Kind> = Exclude<keyof Kind, 'type'>;
+
+const FIELDS = Object.entries(ERRANDS).map(
+  ([type, { field }]) => [type as Errand['type'], field] as const,
+);
+
 /** The kind of a stored request. Rows of earlier versions do not say it themselves. */
 export function errandTypeOf(stored: object): Errand['type'] {
-  for (const [type, { field }] of Object.entries(ERRANDS)) {
-    if (field !== null && field in stored) return type as Errand['type'];
-  }
-  return 'message';
+  const known = FIELDS.find(([, field]) => field !== null && field in stored);
+  return known?.[0] ?? 'message';
 }
 
 /** Undefined for the run of no subagent. */

@@ -14,6 +14,7 @@ import type { RowMeter } from '../../storage/row-meter.ts';
 import type { CallDesk } from '../calls/call-desk.ts';
 import type { RunLog } from '../log/run-log.ts';
 import type { RunWatch } from '../run-watch.ts';
+import { subagentOf } from '../store/errands.ts';
 import type { Call, ConversationRow, Run } from '../store/rows.ts';
 import type { RunStore } from '../store/run-statements.ts';
 import type { Recorder } from '../tape/recorder.ts';
@@ -173,17 +174,11 @@ export class Children {
       startedMs: Date.parse(recorder.response?.created ?? ''),
     });
     if (planned.type === 'refused') return calls.settle(call.callId, planned.result);
-    const { request, errand, title } = planned;
+    const { request, title } = planned;
     const { id: conversationId, bridge: bridgeId, ephemeral, deleteAfterHours } = row;
     const parent = { conversationId, callId: call.callId };
     const create = { bridgeId, title, ephemeral, deleteAfterHours, parent };
-    const posted = {
-      request,
-      errand,
-      device: undefined,
-      delivery: 'queue' as const,
-      ownFields: [],
-    };
+    const posted = { request, device: undefined, delivery: 'queue' as const, ownFields: [] };
     const caller = this.#callerOf(call.callId);
     const starting = conversationOf(env, caller).submit(caller, { ...posted, create });
     unwrap(await inTime<Outcome<unknown>>(starting));
@@ -192,7 +187,7 @@ export class Children {
     if (this.#stateOf(call)) return; // Its first report was quicker than this answer.
     const { callId, documentId } = call;
     this.#heard.set(callId, { position: 0, nextMs: now() + TASK_LIMITS.lookMs });
-    const known = { conversationId: caller.conversationId, type: errand.subagent.type };
+    const known = { conversationId: caller.conversationId, type: subagentOf(request)?.type ?? '' };
     const state = { ...known, model: request.model, status: 'streaming' } as const;
     const subagent = { ...state, turnCount: 0, toolCallCount: 0 };
     recorder.stream([{ type: 'subagent_update', documentId, subagent }]);

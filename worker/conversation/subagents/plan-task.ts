@@ -12,7 +12,7 @@ import {
 } from '../../upstream/models.ts';
 import type { RunLog } from '../log/run-log.ts';
 import { subagentOf } from '../store/errands.ts';
-import type { Call, Errand, RequestFields, Run } from '../store/rows.ts';
+import type { Call, Run, RunRequest } from '../store/rows.ts';
 import { kindOf, type SubagentKind } from './kinds.ts';
 import { TASK_LIMITS } from './limits.ts';
 import { budgetShare, mayStart } from './shares.ts';
@@ -32,12 +32,7 @@ export interface Starting {
 }
 
 export type PlannedTask =
-  | {
-      readonly type: 'start';
-      readonly title: string;
-      readonly request: RequestFields;
-      readonly errand: Extract<Errand, { readonly type: 'subagent' }>;
-    }
+  | { readonly type: 'start'; readonly title: string; readonly request: RunRequest }
   | { readonly type: 'refused'; readonly result: ToolResult };
 
 /** The call's arguments have passed the tool's schema. Never writes. */
@@ -75,13 +70,11 @@ export function planTask(call: Call, starting: Starting): PlannedTask {
       budget,
       messages: [...demandsOf(run), { role: 'user', content: args.prompt }],
       context: context?.rules && { rules: context.rules },
+      type: 'subagent',
+      subagent: { type, depth, mayStart: below, definition, ...isUnattended },
       idempotency: { key: call.callId, digest: call.callId },
       trace,
       createdMs: nowMs,
-    },
-    errand: {
-      type: 'subagent',
-      subagent: { type, depth, mayStart: below, definition, ...isUnattended },
     },
   };
 }
@@ -121,7 +114,7 @@ function priceIn(model: string, settings: ModelEnv): string | undefined {
 }
 
 /** The rules that the request brought as messages: they hold for subagents, too. */
-function demandsOf({ request: { messages } }: Run): Run['request']['messages'] {
+function demandsOf({ request: { messages } }: Run): RunRequest['messages'] {
   return messages.filter(({ role }) => role === 'system');
 }
 
