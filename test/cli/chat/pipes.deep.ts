@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ownCommand } from '../../../cli/terminal/own-command.ts';
-import { REQUEST_LIMITS } from '../../../shared/limits.ts';
+import { IMAGE_LIMITS, REQUEST_LIMITS } from '../../../shared/limits.ts';
 import type { StreamEvent, TapeEvent } from '../../../shared/wire/events.ts';
 import { CONVERSATION_ID, RESPONSE_ID, SAMPLE_TAPE } from '../../client/sample-tape.ts';
 import {
@@ -210,8 +210,8 @@ describe('chat --image', () => {
     { name: 'no image', file: () => newFile('a.png', Buffer.from('Hi')), says: 'is not an image' },
     {
       name: 'too large',
-      file: () => newFile('a.png', Buffer.alloc(REQUEST_LIMITS.maxBodyBytes)),
-      says: 'is too large: it may have at most 1.1 MB',
+      file: () => newFile('a.png', Buffer.alloc(IMAGE_LIMITS.maxBodyBytes)),
+      says: 'is too large: it may have at most 37.7 MB',
     },
   ])('refuses a file that is $name', async ({ file, says }) => {
     await using api = await startScriptedApi(SAMPLE_TAPE);
