@@ -1,6 +1,6 @@
 /**
  * `npm run house`: what a reader of the sources meets, as one table. It counts what must be known before a change, and
- * bounds nothing: `docs/architecture.md` says what the numbers are for.
+ * bounds nothing.
  */
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';

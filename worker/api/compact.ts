@@ -30,14 +30,8 @@ export const COMPACT: readonly Endpoint[] = [
       const request = await parseBody(c, CompactRequest);
       const messages = [{ role: 'user' as const, content: 'Summarise the conversation so far.' }];
       const message = { messages, conversationId, delivery: 'reject' as const };
-      return await answer(
-        c,
-        { ...request, ...message },
-        {
-          type: 'compact',
-          compact: true,
-        },
-      );
+      const errand = { type: 'compact', compact: true } as const;
+      return await answer(c, { ...request, ...message }, errand);
     },
   },
 ];

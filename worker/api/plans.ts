@@ -129,14 +129,8 @@ export const PLANS: readonly Endpoint[] = [
         messages: [{ role: 'user' as const, content }],
         delivery: 'reject' as const,
       };
-      return await answer(
-        c,
-        { ...request, ...message },
-        {
-          type: 'plan_file',
-          planFile: path,
-        },
-      );
+      const errand = { type: 'plan_file', planFile: path } as const;
+      return await answer(c, { ...request, ...message }, errand);
     },
   },
 ];

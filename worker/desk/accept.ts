@@ -327,7 +327,12 @@ function digestedOf(errand: WantedErrand | undefined): object {
       return { undo: errand.undo };
     case 'compact':
       return { compact: errand.compact };
-    default:
+    case 'message':
+    case 'subagent':
+    case 'guest':
+    case undefined:
       return {};
+    default:
+      return errand satisfies never;
   }
 }
