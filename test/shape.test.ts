@@ -31,97 +31,109 @@ const MAY_IMPORT = parseTable(`
   machine: shared node: zod
 
   bridge/admission/shell: shared
-  bridge/entry-kind.ts:
   bridge/failure.ts: shared
-  bridge/lanes.ts: machine
+  bridge/feeds.ts: shared
   bridge/secrets: shared node:
   bridge/log.ts: shared machine bridge/secrets node:
-  bridge/result-lines.ts: shared
-  bridge/terminal: bridge/result-lines.ts shared machine bridge/secrets node:
+  bridge/grantees: shared machine bridge/failure.ts bridge/feeds.ts bridge/log.ts zod node:
+  bridge/lanes.ts: machine
   bridge/notebooks: shared machine bridge/failure.ts jsonc-parser zod
   bridge/edits: shared bridge/failure.ts bridge/notebooks diff node-diff3
-  bridge/ignored: shared machine node:
-  bridge/sandbox: shared machine node:
-  bridge/sandbox/view: shared machine bridge/ignored bridge/sandbox node: zod
-  bridge/sandbox/launch: shared machine bridge/failure.ts bridge/ignored bridge/lanes.ts
-    bridge/sandbox bridge/sandbox/view bridge/terminal node: zod
-  bridge/sandbox/proof: shared machine bridge/sandbox bridge/sandbox/launch bridge/terminal
-    node:
-  bridge/quarantine: shared machine bridge/entry-kind.ts bridge/failure.ts bridge/ignored
-    bridge/lanes.ts bridge/log.ts bridge/sandbox bridge/sandbox/view node: zod
+  bridge/result-lines.ts: shared
   bridge/search/codebase: shared bridge/edits
+  bridge/terminal: shared machine bridge/result-lines.ts bridge/secrets node:
+  bridge/compute: shared machine bridge/edits bridge/failure.ts bridge/notebooks
+    bridge/result-lines.ts bridge/search/codebase bridge/secrets bridge/terminal unpdf node:
+  bridge/ignored: shared machine node:
+  bridge/entry-kind.ts:
+  bridge/sandbox: shared machine node:
+  bridge/sandbox/view: shared machine bridge/ignored bridge/sandbox zod node:
   bridge/workspace: shared machine bridge/entry-kind.ts bridge/failure.ts bridge/ignored
     bridge/lanes.ts bridge/sandbox bridge/sandbox/view node:
-  bridge/compute: shared machine bridge/edits bridge/failure.ts bridge/notebooks
-    bridge/result-lines.ts bridge/search/codebase bridge/secrets bridge/terminal node: unpdf
   bridge/search: shared machine bridge/compute bridge/edits bridge/failure.ts bridge/ignored
     bridge/search/codebase bridge/workspace @vscode/ripgrep node:
-  bridge/checkpoints: shared machine bridge/compute bridge/failure.ts bridge/lanes.ts
-    bridge/log.ts bridge/sandbox bridge/workspace node: zod
-  bridge/diagnostics: shared machine bridge/compute bridge/edits bridge/failure.ts
-    bridge/lanes.ts bridge/sandbox/launch bridge/search bridge/terminal bridge/workspace node:
-    zod
-  bridge/formatting: shared machine bridge/diagnostics bridge/filter.ts node: zod
-  bridge/filter.ts: bridge/failure.ts bridge/sandbox/launch bridge/terminal
-  bridge/index: shared machine bridge/compute bridge/log.ts bridge/search bridge/search/codebase
-    bridge/workspace bridge/secrets node: web-tree-sitter zod
-  bridge/rules: shared machine bridge/compute bridge/failure.ts bridge/log.ts bridge/search
-    bridge/workspace node:
-  bridge/completion: shared bridge/compute bridge/log.ts bridge/rules bridge/search
-    bridge/workspace node:
-  bridge/definitions: shared bridge/failure.ts bridge/rules bridge/workspace node: zod
-  bridge/skills: shared bridge/failure.ts bridge/rules bridge/workspace node:
-  bridge/web: shared machine bridge/compute bridge/failure.ts node: zod
+  bridge/tools: shared machine bridge/compute bridge/edits bridge/failure.ts bridge/log.ts
+    bridge/result-lines.ts bridge/search bridge/secrets bridge/workspace zod node:
+  bridge/web: shared machine bridge/compute bridge/failure.ts zod node:
+  bridge/admission: shared machine bridge/admission/shell bridge/failure.ts bridge/grantees
+    bridge/lanes.ts bridge/log.ts bridge/secrets bridge/tools bridge/web bridge/workspace zod
+    node:
+  bridge/sandbox/launch: shared machine bridge/failure.ts bridge/ignored bridge/lanes.ts
+    bridge/sandbox bridge/sandbox/view bridge/terminal zod node:
+  bridge/context: shared machine bridge/compute bridge/failure.ts bridge/grantees bridge/sandbox
+    bridge/sandbox/launch bridge/search bridge/terminal bridge/tools bridge/web bridge/workspace
+    node:
+  bridge/tunnel: shared machine bridge/admission bridge/context bridge/feeds.ts bridge/grantees
+    bridge/log.ts bridge/secrets ws zod node:
+  bridge/config.ts: shared machine bridge/tools bridge/tunnel bridge/web
   bridge/egress: shared machine bridge/sandbox/launch bridge/web node:
-  bridge/context: shared machine node: bridge/compute bridge/failure.ts bridge/sandbox
-    bridge/sandbox/launch bridge/search bridge/search/codebase bridge/skills bridge/terminal
-    bridge/tools bridge/web bridge/workspace
-  bridge/tools: shared machine bridge/checkpoints bridge/compute bridge/diagnostics bridge/edits
-    bridge/egress bridge/failure.ts bridge/formatting bridge/log.ts bridge/quarantine
-    bridge/result-lines.ts bridge/sandbox/launch bridge/search bridge/search/codebase
-    bridge/secrets bridge/skills bridge/terminal bridge/web bridge/workspace node: zod
-  bridge/hooks: shared machine bridge/compute bridge/failure.ts bridge/filter.ts bridge/log.ts
-    bridge/sandbox/launch bridge/workspace node: zod
-  bridge/grantees: shared machine bridge/failure.ts bridge/log.ts node: zod
-  bridge/admission: shared machine bridge/admission/shell bridge/checkpoints bridge/failure.ts
-    bridge/grantees bridge/hooks bridge/lanes.ts bridge/log.ts bridge/tools bridge/web
-    bridge/workspace bridge/secrets node: zod
-  # Other rooms import only the face of this workspace.
-  companion: shared machine @modelcontextprotocol/sdk node: zod
-  companion/index.ts: companion
-  bridge/mcp/login: shared machine bridge/mcp @modelcontextprotocol/client node: zod
+  bridge/quarantine: shared machine bridge/entry-kind.ts bridge/failure.ts bridge/ignored
+    bridge/lanes.ts bridge/log.ts bridge/sandbox bridge/sandbox/view zod node:
+  bridge/feature.ts: shared bridge/admission bridge/config.ts bridge/context bridge/egress
+    bridge/feeds.ts bridge/grantees bridge/quarantine bridge/sandbox/launch bridge/terminal
+    bridge/tools bridge/tunnel bridge/workspace
+  bridge/checkpoints: shared machine bridge/admission bridge/compute bridge/failure.ts
+    bridge/feature.ts bridge/lanes.ts bridge/log.ts bridge/sandbox bridge/tools bridge/workspace
+    zod node:
+  bridge/commands: shared machine bridge/egress bridge/failure.ts bridge/feature.ts
+    bridge/quarantine bridge/result-lines.ts bridge/sandbox/launch bridge/search bridge/terminal
+    bridge/tools bridge/workspace node:
+  bridge/rules: shared machine bridge/compute bridge/failure.ts bridge/feature.ts bridge/log.ts
+    bridge/search bridge/workspace node:
+  bridge/completion: shared bridge/compute bridge/feature.ts bridge/log.ts bridge/rules
+    bridge/search bridge/workspace node:
+  bridge/definitions: shared bridge/failure.ts bridge/feature.ts bridge/rules bridge/workspace zod
+  bridge/diagnostics: shared machine bridge/compute bridge/edits bridge/failure.ts
+    bridge/feature.ts bridge/lanes.ts bridge/sandbox/launch bridge/search bridge/terminal
+    bridge/tools bridge/workspace zod node:
+  bridge/filter.ts: bridge/failure.ts bridge/sandbox/launch bridge/terminal
+  bridge/formatting: shared machine bridge/compute bridge/diagnostics bridge/edits
+    bridge/feature.ts bridge/filter.ts bridge/tools zod node:
+  bridge/ide/discovery: shared machine zod node:
+  bridge/mcp/login: shared machine bridge/mcp @modelcontextprotocol/client zod node:
   bridge/mcp/transport: shared machine bridge/mcp bridge/mcp/login bridge/quarantine
     bridge/sandbox/launch bridge/terminal @modelcontextprotocol/client node:
   bridge/mcp/offers: shared machine bridge/failure.ts bridge/mcp bridge/mcp/transport
-    bridge/terminal bridge/tools @modelcontextprotocol/client node: zod
-  bridge/mcp: shared machine bridge/failure.ts bridge/log.ts bridge/tools bridge/mcp/login
-    bridge/mcp/offers bridge/mcp/transport @modelcontextprotocol/client node: zod
-  bridge/ide/discovery: shared machine node: zod
-  bridge/ide/probe.ts: shared machine bridge/ide/discovery eventsource-parser node: zod
+    bridge/terminal bridge/tools @modelcontextprotocol/client zod
+  bridge/mcp: shared machine bridge/failure.ts bridge/feature.ts bridge/feeds.ts bridge/log.ts
+    bridge/mcp/login bridge/mcp/offers bridge/mcp/transport bridge/tools
+    @modelcontextprotocol/client zod node:
   bridge/ide/link: shared machine bridge/admission bridge/ide/discovery bridge/lanes.ts
     bridge/log.ts bridge/mcp bridge/mcp/transport bridge/workspace @modelcontextprotocol/client
-    node: zod
-  bridge/tunnel: shared machine bridge/admission bridge/context bridge/grantees bridge/log.ts
-    bridge/secrets node: ws zod
-  bridge/guests: shared machine companion/index.ts bridge/compute bridge/failure.ts
-    bridge/ide/discovery bridge/ide/link bridge/log.ts bridge/tools bridge/tunnel
-    bridge/workspace node: zod
-  bridge/ports: shared bridge/admission bridge/failure.ts bridge/lanes.ts bridge/log.ts
-    bridge/terminal bridge/tools node:
-  bridge/worktrees: shared machine bridge/admission bridge/context bridge/diagnostics
-    bridge/egress bridge/failure.ts bridge/formatting bridge/lanes.ts bridge/log.ts
-    bridge/quarantine bridge/sandbox bridge/sandbox/launch bridge/sandbox/view bridge/terminal
-    bridge/tools bridge/workspace node: zod
-  bridge/parts.ts: shared bridge/admission bridge/checkpoints bridge/completion bridge/context
-    bridge/definitions bridge/diagnostics bridge/egress bridge/formatting bridge/grantees
-    bridge/guests bridge/hooks bridge/ide/link bridge/index bridge/mcp bridge/ports
-    bridge/quarantine bridge/rules bridge/sandbox/launch bridge/skills bridge/terminal bridge/tools
-    bridge/tunnel bridge/web bridge/workspace bridge/worktrees machine node:
-  bridge/run.ts: shared bridge/admission bridge/checkpoints bridge/compute bridge/diagnostics
-    bridge/egress bridge/formatting bridge/grantees bridge/hooks bridge/ide/link bridge/log.ts
-    bridge/parts.ts bridge/quarantine bridge/sandbox bridge/sandbox/proof bridge/sandbox/view bridge/skills
-    bridge/terminal bridge/tools bridge/tunnel bridge/web bridge/workspace bridge/worktrees machine
+    zod node:
+  bridge/guests: shared machine bridge/compute bridge/context bridge/failure.ts bridge/feature.ts
+    bridge/feeds.ts bridge/ide/discovery bridge/ide/link bridge/log.ts bridge/tools bridge/tunnel
+    bridge/workspace companion/index.ts zod node:
+  bridge/hooks: shared machine bridge/compute bridge/failure.ts bridge/feature.ts bridge/filter.ts
+    bridge/log.ts bridge/sandbox/launch bridge/workspace zod node:
+  bridge/index: shared machine bridge/compute bridge/config.ts bridge/context bridge/edits
+    bridge/feature.ts bridge/log.ts bridge/result-lines.ts bridge/search bridge/search/codebase
+    bridge/secrets bridge/tools bridge/workspace web-tree-sitter zod node:
+  bridge/ports: shared bridge/admission bridge/commands bridge/failure.ts bridge/feature.ts
+    bridge/lanes.ts bridge/log.ts bridge/terminal node:
+  bridge/skills: shared bridge/failure.ts bridge/feature.ts bridge/rules bridge/tools
+    bridge/workspace node:
+  bridge/web-tools: shared bridge/feature.ts bridge/tools bridge/web
+  bridge/features.ts: bridge/checkpoints bridge/commands bridge/completion bridge/definitions
+    bridge/diagnostics bridge/feature.ts bridge/formatting bridge/guests bridge/hooks bridge/index
+    bridge/mcp bridge/ports bridge/rules bridge/skills bridge/web-tools
+  bridge/sandbox/proof: shared machine bridge/sandbox bridge/sandbox/launch bridge/terminal node:
+  bridge/ground.ts: machine bridge/admission bridge/config.ts bridge/egress bridge/feature.ts
+    bridge/grantees bridge/log.ts bridge/quarantine bridge/sandbox bridge/sandbox/proof
+    bridge/sandbox/view bridge/terminal bridge/tools bridge/tunnel bridge/workspace
     @vscode/ripgrep node:
+  bridge/ide/probe.ts: shared machine bridge/ide/discovery eventsource-parser zod node:
+  bridge/room.ts: bridge/admission bridge/feature.ts bridge/tools
+  bridge/worktrees: shared machine bridge/admission bridge/context bridge/failure.ts
+    bridge/feature.ts bridge/lanes.ts bridge/log.ts bridge/room.ts bridge/sandbox
+    bridge/sandbox/launch bridge/sandbox/view bridge/terminal bridge/tools bridge/workspace zod
+    node:
+  bridge/run.ts: machine bridge/admission bridge/compute bridge/config.ts bridge/context
+    bridge/feature.ts bridge/features.ts bridge/ground.ts bridge/terminal bridge/tools
+    bridge/tunnel bridge/worktrees node:
+  # Other rooms import only the face of this workspace.
+  companion: shared machine @modelcontextprotocol/sdk node: zod
+  companion/index.ts: companion
 
   local/limits.ts: shared
   local/check: shared machine cloudflare: local/limits.ts local/processes local/runtime node: zod
@@ -182,13 +194,13 @@ const MAY_IMPORT = parseTable(`
   cli/setup: shared client/index.ts machine bridge/admission bridge/grantees bridge/guests
     bridge/hooks bridge/quarantine bridge/skills bridge/workspace bridge/worktrees local/backup local/check
     local/state cli/limits.ts cli/target cli/terminal commander node:
-  cli/setup/connect: shared machine bridge/log.ts bridge/run.ts local/bridge local/config
+  cli/setup/connect: shared machine bridge/config.ts bridge/log.ts bridge/run.ts local/bridge local/config
     local/processes local/state cli/limits.ts cli/target cli/terminal commander jose node:
-  cli/setup/ide: shared machine bridge/ide/discovery bridge/ide/link bridge/ide/probe.ts
+  cli/setup/ide: shared machine bridge/admission bridge/ide/discovery bridge/ide/link bridge/ide/probe.ts
     local/state cli/limits.ts cli/target cli/terminal commander node:
   cli/setup/mcp: shared client/index.ts machine bridge/mcp bridge/mcp/login bridge/mcp/transport
     local/state cli/limits.ts cli/render cli/target cli/terminal commander node:
-  cli/server: shared client/index.ts machine bridge/log.ts bridge/run.ts cli/chat cli/render
+  cli/server: shared client/index.ts machine bridge/config.ts bridge/log.ts bridge/run.ts cli/chat cli/render
     cli/talk cli/config cli/setup/connect cli/setup/mcp cli/target cli/terminal commander node:
     zod local/bridge local/config local/server local/own-root.ts local/processes
     local/settings.ts local/state cli/limits.ts local/limits.ts

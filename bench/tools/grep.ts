@@ -2,7 +2,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { rgPath } from '@vscode/ripgrep';
-import { createCatalogue } from '../../bridge/tools/catalogue.ts';
+import { createFileTools } from '../../bridge/tools/catalogue.ts';
 import type { ToolContext } from '../../bridge/tools/executor.ts';
 import { ReadLedger } from '../../bridge/tools/ledger.ts';
 import { Workspace } from '../../bridge/workspace/workspace.ts';
@@ -29,7 +29,7 @@ export const measureGrep: Part = async ({ small, large }, signal) => {
 
 async function compare(root: string, files: number, signal: AbortSignal): Promise<ToolFigure> {
   const context = await contextOf(root, signal);
-  const tool = createCatalogue().get('grep');
+  const tool = createFileTools().find(({ definition }) => definition.name === 'grep');
   const ours = async () => {
     const call = tool?.read({ pattern: PATTERN }, 'conv');
     const result = await (await call?.propose(context))?.apply(context);

@@ -2,7 +2,6 @@
 import { resolve as resolvePath } from 'node:path';
 import { takesPath } from '../../shared/tools/definition.ts';
 import type { ToolCall, ToolResult } from '../../shared/wire/tunnel.ts';
-import type { Checkpoints } from '../checkpoints/checkpoints.ts';
 import { ToolFailure } from '../failure.ts';
 import { maskInValue } from '../secrets/filter.ts';
 import {
@@ -17,6 +16,7 @@ import type { Access, Place, Workspace } from '../workspace/workspace.ts';
 import type { Judge, Judgement } from './judge.ts';
 import { denied } from './refusals.ts';
 import type { Rule } from './rules.ts';
+import type { Undoing } from './undoing.ts';
 import { strictestOf, type Verdict } from './verdict.ts';
 
 type CarriedOn = 'callId' | 'conversationId' | 'isPrivate' | 'grantee';
@@ -30,12 +30,14 @@ export interface AdmittedCall extends ReadCall, Pick<ToolCall, CarriedOn> {
   /** The files that the call changes. Calls that share a file run one after the other. */
   readonly lanes: readonly string[];
   readonly verdict: Judgement;
-  /** What hooks have against the call, which is a part of the verdict. */
-  readonly hooked: Verdict | undefined;
+  /** What guards have against the call, which is a part of the verdict. */
+  readonly objection: Verdict | undefined;
   /** Whether these rules of the owner's, added to the others, would let the call run without a question. */
   readonly wouldRunBy: (rules: readonly Rule[]) => Promise<boolean>;
   /** The absolute paths whose deletion needs no question as long as an undo can take it back. */
   readonly restores: ReadonlySet<string>;
+  /** Of its room. */
+  readonly undoing: Undoing | undefined;
   /** The tool's facts as the owner's rules see them, where a server claims other ones. */
   readonly counts: Pick<ToolFactsHere, 'effect' | 'idempotent'>;
 }
@@ -44,27 +46,29 @@ export type Admission =
   | { readonly state: 'admitted'; readonly call: AdmittedCall }
   | { readonly state: 'refused'; readonly result: ToolResult };
 
-export interface Gate {
+/** The folder of a call, with its tools and its rules. */
+export interface CallRoom {
   readonly workspace: Workspace;
   readonly tools: Pick<ReadonlyMap<string, BridgeTool>, 'get'>;
-  /** The owner's policy. Each call asks it anew, so that a changed file counts at once. */
+  /** The owner's rules. Each call asks them anew, so that a changed file counts at once. */
   readonly judge: Judge;
   /** Throws a ToolFailure for a place that calls may read but not change. */
   readonly assertChangeable?: (place: Place) => Promise<void>;
-  readonly checkpoints?: Pick<Checkpoints, 'canRestore'> | undefined;
+  /** Undefined where the state folder can keep nothing. */
+  readonly undoing?: Undoing | undefined;
 }
 
-/** Reads the arguments, resolves the path, and judges; the stricter of the verdict and of `hooked` counts. */
+/** Reads the arguments, resolves the path, and judges; the stricter of the verdict and of `objection` counts. */
 export async function admit(
   call: ToolCall,
-  gate: Gate,
-  hooked: Verdict | undefined,
+  room: CallRoom,
+  objection: Verdict | undefined,
 ): Promise<Admission> {
   try {
-    const tool = findMeant(call, gate);
+    const tool = findMeant(call, room);
     const read = tool.read(call.arguments, call.conversationId);
     if (tool.definition.effect !== 'read') assertUnmasked(read.args);
-    return await judged({ call, tool, read, hooked }, gate);
+    return await judged({ call, tool, read, objection }, room);
   } catch (error) {
     return refusedFor(error);
   }
@@ -77,9 +81,9 @@ export async function admit(
 export async function admitAgain(
   call: ToolCall,
   before: AdmittedCall,
-  gate: Gate,
+  room: CallRoom,
 ): Promise<Admission> {
-  const { args, subjects, paths, propose, verdict, hooked } = before;
+  const { args, subjects, paths, propose, verdict, objection } = before;
   const now = await again().catch(refusedFor);
   if (now.state === 'refused') return now;
   const { visibility } = now.call.verdict;
@@ -87,12 +91,12 @@ export async function admitAgain(
   return { ...now, call: { ...now.call, verdict: { ...stricter, visibility } } };
 
   async function again(): Promise<Admission> {
-    const tool = findMeant(call, gate);
+    const tool = findMeant(call, room);
     const isSame = tool === before.tool;
     const read = isSame
       ? { args, subjects, paths, propose }
       : tool.read(call.arguments, call.conversationId);
-    return await judged({ call, tool, read, hooked }, gate);
+    return await judged({ call, tool, read, objection }, room);
   }
 }
 
@@ -107,7 +111,7 @@ export function assertUnmasked(content: unknown): void {
 }
 
 /** The tool that the call means. An offered tool must still have the definition that the model was given. */
-function findMeant({ tool: name, definition }: ToolCall, { tools }: Gate): BridgeTool {
+function findMeant({ tool: name, definition }: ToolCall, { tools }: CallRoom): BridgeTool {
   const tool = tools.get(name);
   if (!tool) {
     throw new ToolFailure('UNKNOWN_TOOL', `This bridge has no tool named ${JSON.stringify(name)}.`);
@@ -123,12 +127,12 @@ interface ReadableCall {
   readonly call: ToolCall;
   readonly tool: BridgeTool;
   readonly read: ReadCall;
-  readonly hooked: Verdict | undefined;
+  readonly objection: Verdict | undefined;
 }
 
 async function judged(
-  { call, tool, read, hooked }: ReadableCall,
-  { workspace, judge, assertChangeable, checkpoints }: Gate,
+  { call, tool, read, objection }: ReadableCall,
+  { workspace, judge, assertChangeable, undoing }: CallRoom,
 ): Promise<Admission> {
   const { definition } = tool;
   const { callId, conversationId, isPrivate, grantee, mode, limits, approvalReason } = call;
@@ -144,9 +148,9 @@ async function judged(
   const [folder] = resolved;
   const restores = new Set<string>();
   const canRestore = (path: string) => {
-    if (!checkpoints || !folder || folder instanceof ToolFailure) return false;
+    if (!undoing || !folder || folder instanceof ToolFailure) return false;
     const deleted = resolvePath(folder.path, path);
-    const isRestored = checkpoints.canRestore(workspace.root, deleted);
+    const isRestored = undoing.canRestore(deleted);
     if (isRestored) restores.add(deleted);
     return isRestored;
   };
@@ -156,9 +160,9 @@ async function judged(
   const judgedCall = { definition, args, subjects, canRestore, closed, ...about };
   const names = takesPath(definition) ? realNames : [];
   const byRules = await judge(judgedCall, names);
-  const verdict = hooked ? { ...byRules, ...strictestOf([byRules, hooked]) } : byRules;
+  const verdict = objection ? { ...byRules, ...strictestOf([byRules, objection]) } : byRules;
   const wouldRunBy = async (rules: readonly Rule[]) =>
-    !hooked && (await judge(judgedCall, names, rules)).decision === 'allow';
+    !objection && (await judge(judgedCall, names, rules)).decision === 'allow';
   if (verdict.decision === 'deny') return refused(denied(verdict.reason));
   const places = placesIn(resolved);
   if (access === 'write') for (const place of places) await assertChangeable?.(place);
@@ -167,7 +171,7 @@ async function judged(
   const shown = visibility ? within.showing(visibility.mayShow) : within;
   const lanes = definition.document.type === 'file_edit' ? places.map(({ path }) => path) : [];
   const ids = { callId, conversationId, isPrivate, grantee };
-  const known = { ...ids, tool, places, lanes, verdict, hooked, wouldRunBy, restores };
+  const known = { ...ids, tool, places, lanes, verdict, objection, wouldRunBy, restores, undoing };
   return {
     state: 'admitted',
     call: { ...read, ...known, workspace: shown, counts: { effect, idempotent } },

@@ -2,16 +2,14 @@
  * The life of a call on this machine: it is admitted, proposed, asked about where the policy says so, and carried out.
  */
 
-import { ELICITATION_LIMITS, TOOL_LIMITS } from '../../shared/limits.ts';
+import { ELICITATION_LIMITS } from '../../shared/limits.ts';
 import { OWN_TOOLS } from '../../shared/tools/catalogue.ts';
 import { guestEdit } from '../../shared/tools/guest-edit.ts';
 import type { Proposal } from '../../shared/wire/approvals.ts';
 import { modeAllows } from '../../shared/wire/modes.ts';
 import type { ToolCall, ToolResult } from '../../shared/wire/tunnel.ts';
-import type { Checkpoints } from '../checkpoints/checkpoints.ts';
 import { nullForFailure, ToolFailure } from '../failure.ts';
 import type { Grantees } from '../grantees/grantees.ts';
-import type { Hooks } from '../hooks/hooks.ts';
 import { Lanes } from '../lanes.ts';
 import {
   type BridgeTool,
@@ -24,9 +22,10 @@ import {
 import type { ReadLedger } from '../tools/ledger.ts';
 import { type FileContent, readContentIfAny } from '../workspace/files.ts';
 import type { Place } from '../workspace/workspace.ts';
-import { type AdmittedCall, admit, admitAgain, assertUnmasked, type Gate } from './admit.ts';
+import { type AdmittedCall, admit, admitAgain, assertUnmasked, type CallRoom } from './admit.ts';
 import type { Asking } from './asking.ts';
 import { type CallBook, JournalUnwritable } from './book.ts';
+import type { CallGuard } from './guard.ts';
 import { patternOf, rulesOf } from './lasting.ts';
 import { isAskable, isSame } from './proposal.ts';
 import {
@@ -39,25 +38,24 @@ import {
   unwritable,
 } from './refusals.ts';
 import { shownProposal } from './shown-proposal.ts';
-import type { Verdict } from './verdict.ts';
+import { strictestOf, type Verdict } from './verdict.ts';
 
-export interface Desk extends Gate {
-  readonly hooks?: Pick<Hooks, 'judge'> | undefined;
+export interface Desk {
+  readonly rooms: CallRooms;
+  readonly guards: readonly CallGuard[];
   readonly asking: Asking;
   readonly ledger: ReadLedger;
   readonly journal: CallBook;
-  readonly elsewhere: Elsewhere;
   /** Says whose calls run. Each call asks it anew, too. */
   readonly grantees: Pick<Grantees, 'enter'>;
-  /** Absent where the state folder cannot hold any. */
-  readonly checkpoints?: Checkpoints | undefined;
 }
 
-/** The places of calls that do not work in the workspace. */
-export interface Elsewhere {
-  /** Undefined for a call in the workspace. Throws a {@link ToolFailure} where the call's place is gone. */
-  gateOf(call: ToolCall): Promise<Gate | undefined>;
-  /** Does the call's work. Its place knows of it until it ends. */
+/** The rooms of a bridge's calls. */
+export interface CallRooms {
+  readonly workspace: CallRoom;
+  /** Throws a {@link ToolFailure} where the call's room is gone. */
+  of(call: ToolCall): Promise<CallRoom>;
+  /** Does the call's work. Its room knows of it until it ends. */
   during<Value>(call: ToolCall, work: () => Promise<Value>): Promise<Value>;
 }
 
@@ -93,11 +91,11 @@ export class CallLife {
    */
   async run(call: ToolCall, running: ToolRun): Promise<ToolResult> {
     try {
-      return await this.#desk.elsewhere.during(call, async () => {
-        // In the order of the conversation: a slow hook holds no other one.
-        const { result } = await this.#lanes.run([hooksOf(call.conversationId)], async () => {
-          const hooked = await this.#askHooks(call, running.signal);
-          return await this.#lanes.run([ADMISSION], () => this.#enter(call, running, hooked));
+      return await this.#desk.rooms.during(call, async () => {
+        // In the order of the conversation: a slow guard holds up no other one.
+        const { result } = await this.#lanes.run([guardsOf(call.conversationId)], async () => {
+          const objection = await this.#askGuards(call, running.signal);
+          return await this.#lanes.run([ADMISSION], () => this.#enter(call, running, objection));
         });
         return await result;
       });
@@ -111,29 +109,33 @@ export class CallLife {
     }
   }
 
-  /** Once for a call: hooks may count. Those of the owner say nothing of calls that Drawbridge makes itself. */
-  async #askHooks(call: ToolCall, signal: AbortSignal): Promise<Verdict | undefined> {
-    const { hooks } = this.#desk;
-    if (!hooks) return undefined;
-    const { tools, workspace } = await this.#gateOf(call);
+  /** Once for a call: guards may count. They say nothing of calls that Drawbridge makes itself. */
+  async #askGuards(call: ToolCall, signal: AbortSignal): Promise<Verdict | undefined> {
+    const { guards } = this.#desk;
+    if (guards.length === 0) return undefined;
+    const { tools, workspace } = await this.#roomOf(call);
     const { definition, read } = tools.get(call.tool) ?? {};
     if (!definition || !read || OWN_NAMES.has(definition.name)) return undefined;
     const { callId, conversationId, run, isPrivate } = call;
     const { args } = read(call.arguments, conversationId);
-    const { name: tool, origin, effect } = definition;
-    const ids = { callId, conversationId, run, isPrivate };
-    const hooked = { ...ids, tool, args, origin, root: workspace.root };
-    return await hooks.judge(hooked, { changes: effect !== 'read', signal });
+    const guarded = { definition, args, root: workspace.root, callId, conversationId };
+    const asked = guards.map((guard) => guard({ ...guarded, run, isPrivate }, signal));
+    const verdicts = (await Promise.all(asked)).filter((verdict) => verdict !== undefined);
+    return verdicts.length === 0 ? undefined : strictestOf(verdicts);
   }
 
   /**
    * Admits calls one after the other. Otherwise the speed of the disk would decide the order of two writes to one path.
    */
-  async #enter(call: ToolCall, running: ToolRun, hooked: Verdict | undefined): Promise<BegunCall> {
+  async #enter(
+    call: ToolCall,
+    running: ToolRun,
+    objection: Verdict | undefined,
+  ): Promise<BegunCall> {
     const { journal } = this.#desk;
-    const gate = await this.#gateOf(call);
-    if (modeAllows(call.mode, 'execute')) this.#desk.checkpoints?.watch(gate.workspace);
-    const admission = await admit(call, gate, hooked);
+    const room = await this.#roomOf(call);
+    if (modeAllows(call.mode, 'execute')) room.undoing?.watch();
+    const admission = await admit(call, room, objection);
     const known = journal.lookup(call.callId);
     const change = known.state === 'interrupted' ? known.change : undefined;
     if (admission.state === 'refused')
@@ -251,8 +253,8 @@ export class CallLife {
   /** The call as it would be admitted if it came now, where that needs no question any more. */
   async #allowedMeanwhile(life: Life): Promise<Life | undefined> {
     if (life.admitted.verdict.decision !== 'ask') return undefined;
-    const { hooked } = life.admitted;
-    const admission = await admit(life.call, await this.#gateOf(life.call), hooked);
+    const { objection } = life.admitted;
+    const admission = await admit(life.call, await this.#roomOf(life.call), objection);
     const isAllowed = admission.state === 'admitted' && admission.call.verdict.decision === 'allow';
     return isAllowed ? { ...life, admitted: admission.call } : undefined;
   }
@@ -287,14 +289,14 @@ export class CallLife {
   }
 
   async #admitAgain({ call, admitted }: Life): Promise<AdmittedCall | BegunCall> {
-    const admission = await admitAgain(call, admitted, await this.#gateOf(call));
+    const admission = await admitAgain(call, admitted, await this.#roomOf(call));
     return admission.state === 'admitted' ? admission.call : { result: admission.result };
   }
 
-  async #gateOf(call: ToolCall): Promise<Gate> {
+  async #roomOf(call: ToolCall): Promise<CallRoom> {
     const grant = await this.#desk.grantees.enter(call);
-    const gate = (await this.#desk.elsewhere.gateOf(call)) ?? this.#desk;
-    return grant ? { ...gate, tools: { get: (name) => forOthers(gate.tools.get(name)) } } : gate;
+    const room = await this.#desk.rooms.of(call);
+    return grant ? { ...room, tools: { get: (name) => forOthers(room.tools.get(name)) } } : room;
   }
 
   async #propose(
@@ -320,35 +322,24 @@ export class CallLife {
 
   /** Does the work of a call so that it can be undone, and at no time with an undo. */
   async #kept(
-    { workspace: { root }, tool, counts, callId, conversationId, verdict, restores }: AdmittedCall,
-    { isAlone }: Proposed,
+    { undoing, tool, counts, callId, conversationId, verdict, restores }: AdmittedCall,
+    proposed: Proposed,
     work: () => Promise<ToolResult>,
   ): Promise<ToolResult> {
-    const { checkpoints } = this.#desk;
-    if (!checkpoints || counts.effect === 'read') return await work();
-    if (isAlone) return await checkpoints.alone(root, work);
+    if (!undoing || counts.effect === 'read') return await work();
     const isCommand = counts.effect === 'execute' || tool.definition.origin !== undefined;
-    if (!isCommand) return await checkpoints.during(root, work);
-    const changer = { root, callId, conversationId };
-    // A parallel command may have put another file there since the verdict, which this look has just read.
+    // A parallel command may have put another file there since the verdict, which the look before this one has just read.
     const mayBegin = () =>
-      verdict.decision !== 'allow' ||
-      [...restores].every((path) => checkpoints.canRestore(root, path));
-    const begin = async () => (mayBegin() ? await work() : DELETES_OTHERS);
-    const command = () => checkpoints.command(changer, begin);
-    const { value, lost, isCut } = await checkpoints.during(root, command);
-    const notes = [...(lost.length > 0 ? [lostNote(lost)] : []), ...(isCut ? [CUT] : [])];
-    return notes.length === 0 ? value : { ...value, data: [value.data, ...notes].join('\n') };
+      verdict.decision !== 'allow' || [...restores].every((path) => undoing.canRestore(path));
+    const undoable = { callId, conversationId, isCommand, isAlone: proposed.isAlone ?? false };
+    return await undoing.around(undoable, async () => (mayBegin() ? await work() : DELETES_OTHERS));
   }
 
   #contextOf(now: AdmittedCall, { signal, onOutput }: ToolRun, isReviewed: boolean) {
-    const { workspace, places, conversationId, isPrivate, grantee, callId, counts } = now;
+    const { workspace, places, conversationId, isPrivate, grantee, callId, counts, undoing } = now;
     const mayRepeat = counts.effect === 'read' || counts.idempotent;
-    const { ledger, checkpoints } = this.#desk;
-    const kept = checkpoints && {
-      keep: checkpoints.keeper({ root: workspace.root, conversationId, callId }),
-      canKeep: (bytes: Uint8Array | null) => checkpoints.canKeep(bytes),
-    };
+    const { ledger } = this.#desk;
+    const kept = undoing?.keepingOf({ callId, conversationId });
     const run = { isReviewed, ledger, ...kept, signal, onOutput };
     const known = { workspace, places, callId, conversationId, isPrivate, grantee, ...run };
     return { ...known, mayRepeat, elicit: async () => NOT_ASKED };
@@ -404,16 +395,6 @@ function withNote(result: ToolResult, note: string | undefined): ToolResult {
   return { ...result, data: `${result.data}\n${note}` };
 }
 
-function lostNote(lost: readonly string[]): string {
-  const { maxNamedPaths } = TOOL_LIMITS;
-  const names = lost.slice(0, maxNamedPaths).join(', ');
-  const others = lost.length > maxNamedPaths ? ` and ${lost.length - maxNamedPaths} more` : '';
-  return `(These changes cannot be undone: ${names}${others}.)`;
-}
-
-const CUT =
-  '(The workspace has very many files: what commands change in some of them cannot be undone.)';
-
 /** Undefined for anything but a readable file: that is neither the old content nor the new one. */
 async function readIfReadable(
   place: Place,
@@ -427,8 +408,8 @@ async function readIfReadable(
   }
 }
 
-function hooksOf(conversationId: string): string {
-  return `hooks for ${conversationId}`;
+function guardsOf(conversationId: string): string {
+  return `guards of ${conversationId}`;
 }
 
 function questionsOf(conversationId: string): string {

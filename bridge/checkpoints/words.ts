@@ -1,4 +1,5 @@
 /** Says what an undo does: to a program, to the model in one sentence, and to a person as differences. */
+import { TOOL_LIMITS } from '../../shared/limits.ts';
 import { cutLines } from '../../shared/text/cut-lines.ts';
 import { nameInLine } from '../../shared/text/plain-sight.ts';
 import type { UndoReport } from '../../shared/wire/undo.ts';
@@ -138,3 +139,15 @@ const NO_CONTENT = new Uint8Array();
 function octal(mode: number): string {
   return mode.toString(8);
 }
+
+/** Names the changes of a command that cannot be undone. */
+export function lostNote(lost: readonly string[]): string {
+  const { maxNamedPaths } = TOOL_LIMITS;
+  const names = lost.slice(0, maxNamedPaths).join(', ');
+  const others = lost.length > maxNamedPaths ? ` and ${lost.length - maxNamedPaths} more` : '';
+  return `(These changes cannot be undone: ${names}${others}.)`;
+}
+
+/** Some files of the folder are not known. */
+export const CUT =
+  '(The workspace has very many files: what commands change in some of them cannot be undone.)';

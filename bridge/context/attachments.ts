@@ -10,16 +10,21 @@ import { compute } from '../compute/compute.ts';
 import { filterInTurns } from '../compute/turns.ts';
 import { ToolFailure, toFileFailure } from '../failure.ts';
 import { listFiles } from '../search/file-list.ts';
-import type { SkillContent } from '../skills/skills.ts';
 import type { Place } from '../workspace/workspace.ts';
 import { type Reading, readLines } from './file-text.ts';
 import { FIND_LIMITS } from './limits.ts';
+
+/** A skill or a command, with the text that the model gets. */
+export interface CalledText {
+  readonly skill: { readonly type: 'skill' | 'command'; readonly name: string };
+  readonly text: string;
+}
 
 export interface Attaching extends Reading {
   /** The text of a web page. Throws a {@link ToolFailure} where the policy does not let it be read, or it fails. */
   readonly readPage: (url: string) => Promise<string>;
   /** The text of a skill or a command; undefined where none has the name. */
-  readonly readSkill?: ((called: CalledMention) => Promise<SkillContent | undefined>) | undefined;
+  readonly readSkill?: ((called: CalledMention) => Promise<CalledText | undefined>) | undefined;
 }
 
 /**

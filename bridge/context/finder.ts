@@ -6,14 +6,12 @@ import { wayBelow } from '../../machine/below.ts';
 import { REQUEST_LIMITS } from '../../shared/limits.ts';
 import { type Findings, type MessageLook, NOTHING_FOUND } from '../../shared/wire/findings.ts';
 import type { MachineContext } from '../../shared/wire/tunnel.ts';
-import type { Skills } from '../skills/skills.ts';
 import type { ReadLedger } from '../tools/ledger.ts';
 import type { Visit } from '../web/page.ts';
 import type { Workspace } from '../workspace/workspace.ts';
-import { attach } from './attachments.ts';
+import { attach, type CalledText } from './attachments.ts';
 import { EditHistory } from './edit-history.ts';
 import type { Reading } from './file-text.ts';
-import { type CodeFinding, findCode } from './found-code.ts';
 import { FIND_LIMITS } from './limits.ts';
 import type { Looker, ShowableNames } from './looker.ts';
 import { readShown, shownBy } from './shown-files.ts';
@@ -24,22 +22,39 @@ export interface FinderDeps {
   readonly worktreeOf: (conversationId: string) => Promise<LookedWorktree | undefined>;
   readonly ledger: ReadLedger;
   readonly looker: Looker;
-  /** Undefined where the owner wants no code in the prompt. */
-  readonly code?: CodeFinding | undefined;
   /** The policy of this moment. */
   readonly readShowable: () => Promise<ShowableNames & Pick<Visit, 'mayFetch'>>;
+  readonly pieces: readonly FindPiece[];
+}
+
+/** What a feature finds for a message. Of several features the first one that finds something counts. */
+export interface FindPiece {
   /** The text of a web page. Throws a ToolFailure. */
-  readonly readPage: (url: string, visit: Visit) => Promise<string>;
-  readonly skills?: Pick<Skills, 'content'>;
+  readonly readPage?: (url: string, visit: Visit) => Promise<string>;
+  /** The instructions of a skill that a message calls. Throws a ToolFailure. */
+  readonly skillContent?: (
+    called: { readonly name: string; readonly args: string },
+    isOwners: boolean,
+    look: ShowableNames & Pick<Reading, 'signal'>,
+  ) => Promise<CalledText | undefined>;
   /**
-   * What the editor on the machine finds wrong in its open files and in those that the conversation has used, which are
-   * given by their paths, the latest first; without an editor, what language servers find in the latter. Undefined where
-   * none of them answers at once.
+   * What is wrong in the open files of an editor, and in those that the conversation has used, which are given by their
+   * paths, the latest first. Undefined where nothing answers at once.
    */
-  readonly readDiagnostics?: (
+  readonly diagnose?: (
     used: readonly string[],
     reading: Reading,
   ) => Promise<Findings['diagnostics']>;
+  /** The passages of the code that the message is about. */
+  readonly passages?: (look: CodeLook) => Promise<string[] | undefined>;
+}
+
+/** A message that may be about code. */
+export interface CodeLook {
+  readonly search: MessageLook['search'];
+  /** What the model may get without having asked. */
+  readonly workspace: Workspace;
+  readonly signal: AbortSignal;
 }
 
 /** A conversation's worktree. */
@@ -100,7 +115,12 @@ export class Finder {
     { signal, isOwners }: { readonly signal: AbortSignal; readonly isOwners: boolean },
   ): Promise<Findings> {
     const { conversationId, shown, worktree, isSteer, workspacePath, search, called } = message;
-    const { workspace, worktreeOf, readPage, readShowable, skills } = this.#finding;
+    const { workspace, worktreeOf, readShowable, pieces } = this.#finding;
+    // The first of each kind counts.
+    const { readPage, skillContent, passages }: FindPiece = Object.assign(
+      {},
+      ...pieces.toReversed(),
+    );
     const showable = await readShowable();
     const { mayName, mayVolunteer, mayRead, mayFetch } = showable;
     const places = await Promise.all(
@@ -117,13 +137,14 @@ export class Finder {
     const attaching = {
       ...reading,
       // For others than the owner web_fetch reads pages, under the rules for their calls.
-      readPage: (url: string) => readPage(url, { mayFetch: isOwners ? mayFetch : never, signal }),
+      readPage: async (url: string) =>
+        (await readPage?.(url, { mayFetch: isOwners ? mayFetch : never, signal })) ?? '',
       readSkill: async (called: { readonly name: string; readonly args: string }) =>
-        await skills?.content(called, { as: 'person', isOwners }, { ...showable, signal }),
+        await skillContent?.(called, isOwners, { ...showable, signal }),
     };
     if (isSteer) return { ...NOTHING_FOUND, attachments: await attach(mentions, attaching) };
     // The editor of this machine and git's status are about the person's own files.
-    const [attachments, changed, { editor, gitStatus }, seen, diagnostics, client, passages] =
+    const [attachments, changed, { editor, gitStatus }, seen, diagnostics, client, code] =
       await Promise.all([
         attach(mentions, attaching),
         this.#history.changedSince(conversationId, reading),
@@ -131,7 +152,7 @@ export class Finder {
         room?.look({ ...showable, mayName: mayVolunteer }, signal),
         room || !isOwners ? undefined : this.#diagnose(conversationId, reading),
         findClient(workspacePath, workspace.root),
-        this.#finding.code && findCode(this.#finding.code, { search, workspace: unasked, signal }),
+        passages?.({ search, workspace: unasked, signal }),
       ]);
     const inClient =
       shown && (await Promise.all(shown.map((file) => inWorkspace(file, workspace.root))));
@@ -152,20 +173,22 @@ export class Finder {
       ...(diagnostics && { diagnostics }),
       ...client,
       ...(seen && { worktree: seen }),
-      ...(passages && { passages }),
+      ...(code && { passages: code }),
     };
   }
 
-  #diagnose(
+  async #diagnose(
     conversationId: string,
     reading: Reading,
-  ): Promise<Findings['diagnostics']> | undefined {
-    const { ledger, readDiagnostics } = this.#finding;
+  ): Promise<Findings['diagnostics'] | undefined> {
+    const { ledger, pieces } = this.#finding;
     const used = ledger.filesOf(conversationId).slice(0, FIND_LIMITS.maxUsedFiles);
-    return readDiagnostics?.(
-      used.map(([path]) => path),
-      reading,
-    );
+    const paths = used.map(([path]) => path);
+    for (const { diagnose } of pieces) {
+      const found = await diagnose?.(paths, reading);
+      if (found !== undefined) return found;
+    }
+    return undefined;
   }
 }
 

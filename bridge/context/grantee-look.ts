@@ -3,23 +3,31 @@ import { type MessageLook, missedFindings } from '../../shared/wire/findings.ts'
 import type { RuleFile } from '../../shared/wire/rules.ts';
 import { skillsOfWorkspace } from '../../shared/wire/skills.ts';
 import type { MachineContext } from '../../shared/wire/tunnel.ts';
+import type { Grantees } from '../grantees/grantees.ts';
 import type { Finder, Sight } from './finder.ts';
 
-export interface GranteeLook {
+/** What a look needs to know of accounts and rooms. */
+export interface AccountLook {
   readonly finder: Finder;
-  /** The account's grant at this moment, as far as a look needs it; undefined without one. */
-  readonly grant: { readonly worktrees?: true | undefined } | undefined;
-  /** Whether the message is of a conversation that has a worktree. */
-  readonly isApart: boolean;
+  readonly grantees: Pick<Grantees, 'mayName' | 'grantFor'>;
+  readonly rooms: { readonly lookedOf: (conversationId: string) => Promise<object | undefined> };
 }
 
-/** Rejects only when the bridge ends. */
-export async function lookForGrantee(
-  { finder, grant, isApart }: GranteeLook,
+/** The look of the account at this moment; undefined is the owner. Rejects only when the bridge ends. */
+export async function lookAs(
+  grantee: string | undefined,
+  { finder, grantees, rooms }: AccountLook,
   message: MessageLook | undefined,
 ): Promise<Sight> {
+  if (grantee === undefined) return await finder.look(message);
+  const { conversationId, worktree } = message ?? {};
+  const place = worktree === true ? conversationId : worktree;
+  const named = [conversationId, place].filter((id) => id !== undefined);
+  const mayName = named.every((id) => grantees.mayName(id, grantee));
+  const grant = mayName ? await grantees.grantFor(grantee) : undefined;
+  const room = grant && place && (await rooms.lookedOf(place));
   const isFolderOpen = grant !== undefined && !grant.worktrees;
-  if (!grant || !(isFolderOpen || isApart)) {
+  if (!grant || !(isFolderOpen || room)) {
     const { context } = await finder.look(undefined);
     const findings = message && missedFindings(message);
     return { context: bare(grant ? context : nothingOf(context)), ...(findings && { findings }) };

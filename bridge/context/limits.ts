@@ -4,14 +4,6 @@ import { KIB, MIB, SECOND } from '../../shared/units.ts';
 export const FIND_LIMITS = {
   /** Milliseconds for everything: a page may take 6 s. After it the look is answered without. */
   maxMs: 7 * SECOND,
-  /** Milliseconds for finding code: a run waits for a look for 300 in all. */
-  codeMs: 200,
-  /** Milliseconds of them for the message's vector and its comparison, so that the words alone can still answer. */
-  vectorWaitMs: 150,
-  /** Telling words of a message that asks for code. */
-  leastConcepts: 2,
-  /** The part of the room that is left which one passage may take. */
-  codeShare: 0.4,
   /** Bytes of a file that is read. A larger one is read in parts, by the tools. */
   maxFileBytes: 512 * KIB,
   /** All attachments of a message: 16,000 tokens. */

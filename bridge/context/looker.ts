@@ -7,21 +7,20 @@ import { readMachineContext } from './context.ts';
 /** The workspace to look at, and the limits of the look. */
 export interface Looked {
   readonly root: string;
-  readonly confinement: Confinement;
+  readonly confinement: Pick<Confinement, 'confineLook'>;
   /** Asked once for each look, so that all parts of it follow the same policy. */
   readonly readShowable: () => Promise<ShowableNames>;
-  /** What an editor shows. Undefined without one. Never rejects. */
-  readonly readEditor?: (showable: ShowableNames) => Promise<MachineContext['editor']>;
-  /** The rules for the model. Undefined where they cannot be read. Rejects only when the bridge ends. */
-  readonly readRules?: (
-    showable: ShowableNames,
-    listed: Promise<readonly string[]>,
-  ) => Promise<MachineContext['rules']>;
-  /** The workspace's own modes and agents, as `readRules`. */
-  readonly readDefinitions?: (showable: ShowableNames) => Promise<MachineContext['definitions']>;
-  /** The skills and commands, as `readRules`. */
-  readonly readSkills?: (showable: ShowableNames) => Promise<MachineContext['skills']>;
+  readonly pieces: readonly LookPiece[];
 }
+
+/**
+ * Reads a part of what the model learns of the machine; `listed` has the workspace's files, hidden ones too. A part that is
+ * undefined, or that cannot be read, stays out: the model keeps what it knows.
+ */
+export type LookPiece = (
+  showable: ShowableNames,
+  listed: Promise<readonly string[]>,
+) => Promise<{ readonly [Part in keyof MachineContext]?: MachineContext[Part] | undefined }>;
 
 /** What the policy lets the model see of a path, relative to the workspace. */
 export interface ShowableNames {
@@ -65,8 +64,7 @@ export class Looker {
   }
 
   async #read(): Promise<MachineContext> {
-    const { root, confinement, readShowable, readEditor, readRules, readDefinitions, readSkills } =
-      this.#looked;
+    const { root, confinement, readShowable, pieces } = this.#looked;
     const listed = listInTime(root, this.#signal);
     listed.catch(() => undefined); // What needs it fails with it.
     const reading = readShowable();
@@ -75,19 +73,24 @@ export class Looker {
     const machine = readMachineContext(root, this.#signal, how);
     machine.catch(() => undefined); // Awaited below.
     const showable = await reading;
-    const [context, editor, rules, definitions, skills] = await Promise.all([
+    const [context, ...parts] = await Promise.all([
       machine,
-      readEditor?.({ ...showable, mayName: showable.mayVolunteer }),
-      readRules?.(showable, listed),
-      readDefinitions?.(showable),
-      readSkills?.(showable),
+      ...pieces.map((piece) => this.#partOf(piece, showable, listed)),
     ]);
-    return {
-      ...context,
-      ...(editor && { editor }),
-      ...(rules && { rules }),
-      ...(definitions && { definitions }),
-      ...(skills && { skills }),
-    };
+    return Object.assign(context, ...parts);
+  }
+
+  async #partOf(
+    piece: LookPiece,
+    showable: ShowableNames,
+    listed: Promise<readonly string[]>,
+  ): Promise<Partial<MachineContext>> {
+    try {
+      const parts = Object.entries(await piece(showable, listed));
+      return Object.fromEntries(parts.filter(([, part]) => part !== undefined));
+    } catch {
+      this.#signal.throwIfAborted();
+      return {}; // The disk failed. The tools will say why when they are used.
+    }
   }
 }

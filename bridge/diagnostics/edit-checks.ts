@@ -2,7 +2,9 @@
 import { sha256 } from '../../machine/hash.ts';
 import { nameInLine } from '../../shared/text/plain-sight.ts';
 import type { FileEditMetadata } from '../../shared/wire/documents.ts';
+import { decode } from '../edits/encoding.ts';
 import { ToolFailure } from '../failure.ts';
+import type { EditShape } from '../tools/edit-shape.ts';
 import type { Workspace } from '../workspace/workspace.ts';
 import { type Finding, isAboutAnotherFile, newErrors } from './findings.ts';
 import { importersOf } from './importers.ts';
@@ -91,6 +93,21 @@ export class EditChecks {
     keep(this.#passed, key, check);
     return check;
   }
+}
+
+/** An edit that would write no text in UTF-8, or replace none, passes unchecked. Throws as {@link EditChecks.check} does. */
+export function checkingShape(checks: EditChecks): EditShape {
+  return async (shaped, { place, before }, { conversationId, signal, workspace }) => {
+    const { bytes } = shaped.edited;
+    if (bytes === null) return shaped;
+    const [old, fresh] = [before && decode(before.bytes), decode(bytes)];
+    if (fresh.kind !== 'utf8' || (old !== null && old.kind !== 'utf8')) return shaped;
+    const texts = { before: old?.text ?? null, after: fresh.text };
+    const edit = { conversationId, path: place.path, name: nameInLine(place.name), ...texts };
+    const { note, metadata } = await checks.check({ ...edit, workspace }, signal);
+    const notes = note === '' ? shaped.notes : [...shaped.notes, note];
+    return { ...shaped, notes, metadata: { ...shaped.metadata, ...metadata } };
+  };
 }
 
 const NOTHING: EditCheck = { metadata: {}, note: '' };

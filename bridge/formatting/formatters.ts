@@ -3,7 +3,6 @@ import { relative } from 'node:path';
 import { sha256 } from '../../machine/hash.ts';
 import { shellWord } from '../../machine/shell-word.ts';
 import { inOneLine, shorten } from '../../shared/text/plain-sight.ts';
-import type { FileEditMetadata } from '../../shared/wire/documents.ts';
 import type { ConfinedPlace } from '../diagnostics/confined.ts';
 import { SERVER_VARIABLES } from '../diagnostics/known-servers.ts';
 import { type FilterEnd, type FilterFailure, runFilter } from '../filter.ts';
@@ -24,22 +23,6 @@ export type Formatting =
   | { readonly state: 'none' }
   | { readonly state: 'formatted'; readonly by: string; readonly text: string }
   | { readonly state: 'failed'; readonly reason: string };
-
-/** What the outcome adds to the edit's metadata. */
-export function formattingMetadata(
-  formatting: Formatting,
-): Pick<FileEditMetadata, 'formatted_by' | 'not_formatted'> {
-  switch (formatting.state) {
-    case 'none':
-      return {};
-    case 'formatted':
-      return { formatted_by: formatting.by };
-    case 'failed':
-      return { not_formatted: formatting.reason };
-    default:
-      return formatting satisfies never;
-  }
-}
 
 /** The owner's formatters for one folder. */
 export class Formatters {

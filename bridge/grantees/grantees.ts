@@ -2,8 +2,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WORKTREE_TOOLS } from '../../shared/tools/worktree.ts';
 import { type AccountGrant, nameFor } from '../../shared/wire/grants.ts';
-import type { ToolCall } from '../../shared/wire/tunnel.ts';
+import type { Hello, ToolCall } from '../../shared/wire/tunnel.ts';
 import { ToolFailure } from '../failure.ts';
+import { ReportFeed } from '../feeds.ts';
 import { logTrouble } from '../log.ts';
 import { readGrants } from './grant-file.ts';
 import { GRANTEE_LIMITS } from './limits.ts';
@@ -20,6 +21,9 @@ export class Grantees {
   /** By conversation: whose calls it has had; {@link OWNER} for the owner. */
   readonly #accounts = new Map<string, string>();
   #logged: string | undefined;
+  /** As of the last look at the file. */
+  #reported: readonly string[] = [];
+  readonly feed = new ReportFeed(() => ({ type: 'grants', names: [...this.#reported] }));
 
   constructor(stateDir: string) {
     this.#stateDir = stateDir;
@@ -72,13 +76,27 @@ export class Grantees {
     return (await this.grantFor(account)) ?? null;
   };
 
-  /** Calls `onChange` with the present names, and again whenever they have changed, until the signal aborts. */
+  /** The field of a hello that names whom the machine lets in. */
+  async hello(): Promise<Pick<Hello, 'grants'>> {
+    const names = await this.names();
+    this.#reported = names;
+    return names.length > 0 ? { grants: names } : {};
+  }
+
+  /**
+   * Calls `onChange` with the present names, and again whenever they have changed, until the signal aborts. The edge then
+   * gets them, too.
+   */
   async follow(onChange: (names: readonly string[]) => void, signal: AbortSignal): Promise<void> {
     let seen: string | undefined;
     while (!signal.aborted) {
       const names = await this.names();
       if (signal.aborted) return;
-      if (JSON.stringify(names) !== seen) onChange(names);
+      if (JSON.stringify(names) !== seen) {
+        this.#reported = names;
+        onChange(names);
+        this.feed.update();
+      }
       seen = JSON.stringify(names);
       await sleep(GRANTEE_LIMITS.watchMs, undefined, { signal }).catch(() => {});
     }

@@ -13,8 +13,10 @@ import { guestEdit } from '../../shared/tools/guest-edit.ts';
 import { type BridgeFrame, GuestCall, type ToolResult } from '../../shared/wire/tunnel.ts';
 import { compute } from '../compute/compute.ts';
 import { ToolFailure } from '../failure.ts';
+import type { Feed } from '../feeds.ts';
 import { logEvent } from '../log.ts';
 import { toProposed } from '../tools/edit-proposal.ts';
+import { unshaped } from '../tools/edit-shape.ts';
 import {
   type ArgumentsOf,
   type BridgeTool,
@@ -50,7 +52,7 @@ export interface GuestPlace {
   readonly limits?: AwaitedWrite['limits'];
 }
 
-export class Guests implements GuestCalls {
+export class Guests implements GuestCalls, Feed {
   readonly #place: GuestPlace;
   readonly #open = new Map<string, GuestDiff>();
   /** By the guest's session. */
@@ -183,7 +185,7 @@ export class Guests implements GuestCalls {
     const carryOut = async (bytes: Uint8Array | null) =>
       open.decide({ decision: 'accepted', content: textFor(content, bytes ?? before?.bytes) });
     const call = { tool: guestEdit.name, place, before, context, carryOut };
-    const shown = toProposed(call, edited);
+    const shown = toProposed(call, unshaped(edited));
     const { metadata = {} } = shown.change?.result ?? {};
     open.seen = { place, beforeHash: before?.hash ?? null, metadata };
     return shown;

@@ -2,19 +2,9 @@
 import { once } from 'node:events';
 import * as z from 'zod';
 import { parseJson } from '../../shared/text/json.ts';
+import type { EmbeddingService } from '../config.ts';
 import { maskSecrets } from '../secrets/filter.ts';
 import { INDEX_LIMITS } from './limits.ts';
-
-export interface EmbeddingService {
-  /** Without `/embeddings`. */
-  readonly baseUrl: string;
-  /** The model's name at the server. */
-  readonly model: string;
-  /** Whether the server keeps nothing of a request: the owner's word. */
-  readonly isPrivate: boolean;
-  /** Absent for a server without a key. Rejects where the key cannot be had. */
-  readonly readKey?: ((signal: AbortSignal) => Promise<string>) | undefined;
-}
 
 /** Why there are no vectors. */
 export class EmbeddingFailure extends Error {

@@ -30,6 +30,14 @@ export const INDEX_LIMITS = {
   restMs: 5 * SECOND,
   /** Milliseconds for one search. The search over the files themselves answers after it. */
   searchMs: 2 * SECOND,
+  /** Milliseconds for the code that a message is about: a run waits for a look for 300 in all. */
+  codeMs: 200,
+  /** Milliseconds of them for the message's vector and its comparison, so that the words alone can still answer. */
+  vectorWaitMs: 150,
+  /** Telling words of a message that asks for code. */
+  leastConcepts: 2,
+  /** The part of the room that is left which one passage may take. */
+  codeShare: 0.4,
   /** Milliseconds that a file must have been left alone for its times to show every later change. */
   settledMs: 50,
   /** A word in more chunks than this only counts for chunks that other words of the question have found. */

@@ -3,11 +3,11 @@ import { PROCESS_REPORT_LIMITS } from '../../shared/limits.ts';
 import { plainOutput } from '../../shared/shown/terminal-lines.ts';
 import { inOneLine, printableLine, shorten } from '../../shared/text/plain-sight.ts';
 import type { ProcessAsk, ProcessInfo, ProcessReport } from '../../shared/wire/processes.ts';
+import { describeEnd } from '../commands/command-result.ts';
 import { ToolFailure } from '../failure.ts';
 import { logTrouble } from '../log.ts';
 import { type KnownProcess, type ProcessBook, stopProcess } from '../terminal/process-book.ts';
 import type { CommandEnd } from '../terminal/running-command.ts';
-import { describeEnd } from '../tools/command-result.ts';
 import type { OpenPorts } from './open-ports.ts';
 
 /** Does what is asked first. A port that is not opened is no failure of the list. Does not reject. */

@@ -7,14 +7,13 @@ import { nameInLine } from '../../shared/text/plain-sight.ts';
 import type { Diff, FileEditMetadata } from '../../shared/wire/documents.ts';
 import type { ToolResult } from '../../shared/wire/tunnel.ts';
 import { compute } from '../compute/compute.ts';
-import type { EditCheck } from '../diagnostics/edit-checks.ts';
 import { decode } from '../edits/encoding.ts';
 import { EDIT_LIMITS } from '../edits/limits.ts';
 import type { EditProposal } from '../edits/propose.ts';
-import { type Formatting, formattingMetadata } from '../formatting/formatters.ts';
 import { assertReplaceable } from '../workspace/changes.ts';
 import type { FileContent } from '../workspace/files.ts';
 import type { Place } from '../workspace/workspace.ts';
+import { type ShapedEdit, unshaped } from './edit-shape.ts';
 import type { EditedFile, Proposed, ToolContext } from './executor.ts';
 
 /** The call of an edit, and its file as it is. */
@@ -28,27 +27,13 @@ export interface EditCall {
   readonly carryOut: (bytes: Uint8Array | null, context: ToolContext) => Promise<void>;
 }
 
-/** What is known of an edit beside its change. */
-interface EditFacts {
-  /** The text that a person put in its place. */
-  readonly written?: string | undefined;
-  /** What language servers say of it. */
-  readonly check?: EditCheck | undefined;
-  readonly formatting?: Formatting | undefined;
-}
-
-/** The proposal of `edited`, the edit that the call leads to. */
-export function toProposed(
-  call: EditCall,
-  edited: EditProposal,
-  { written, check, formatting = { state: 'none' } }: EditFacts = {},
-): Proposed {
+/**
+ * The proposal of the edit that the call leads to. `written` is the text that a person put in its place.
+ */
+export function toProposed(call: EditCall, shaped: ShapedEdit, written?: string): Proposed {
   const { tool, place, before, context } = call;
-  const { bytes, diff, hunks, shown } = edited;
-  const unformatted = formatting.state === 'failed' ? `Not formatted: ${formatting.reason}.` : '';
-  const data = [edited.data, unformatted, check?.note ?? '']
-    .filter((part) => part !== '')
-    .join('\n');
+  const { bytes, diff, hunks, shown } = shaped.edited;
+  const data = [shaped.edited.data, ...shaped.notes].filter((part) => part !== '').join('\n');
   const operation = before === null ? 'create' : 'edit';
   const language = languageOf(place.name);
   const isSpanning = hunks !== undefined && isLong(diff);
@@ -58,8 +43,7 @@ export function toProposed(
     language,
     diff: isSpanning ? null : diff,
     ...(hunks && { hunks: [...hunks] }),
-    ...formattingMetadata(formatting),
-    ...check?.metadata,
+    ...shaped.metadata,
   };
   const shownMetadata = { ...metadata, ...(written !== undefined && { written }) };
   const result: ToolResult = { status: 'success', data, metadata: shownMetadata };
@@ -70,7 +54,7 @@ export function toProposed(
   return {
     proposal: { kind: 'edit', tool, path, operation, ...shown, beforeHash, afterHash },
     change,
-    edited: context.isReviewed ? toEditedFile(call, edited, { check, formatting }) : undefined,
+    edited: context.isReviewed ? toEditedFile(call, shaped) : undefined,
     apply: async (running) => {
       await call.carryOut(bytes, running);
       return result;
@@ -97,12 +81,9 @@ function writtenBy(
 }
 
 /** Undefined where the new file is no text: then no person can change it further. */
-function toEditedFile(
-  call: EditCall,
-  edit: EditProposal,
-  facts: EditFacts,
-): EditedFile | undefined {
+function toEditedFile(call: EditCall, shaped: ShapedEdit): EditedFile | undefined {
   const { place, before, context } = call;
+  const { edited: edit, isFormatted } = shaped;
   const proposed = edit.bytes ?? before?.bytes ?? new Uint8Array();
   const decoded = decode(proposed);
   if (decoded.kind !== 'utf8') return undefined;
@@ -111,12 +92,11 @@ function toEditedFile(
     path: place.path,
     newText: decoded.text,
     amend: async (content) => {
-      if (content === decoded.text) return toProposed(call, edit, facts);
-      const isFormatted = facts.formatting?.state === 'formatted';
+      if (content === decoded.text) return toProposed(call, shaped);
       const request = { name, bytes: before?.bytes ?? null, proposed, content, isFormatted };
       const edited = await compute('amendEdit', request, context.signal);
       if (edited.bytes !== null) await assertReplaceable(place);
-      return toProposed(call, edited, { written: writtenBy(edited, content, before) });
+      return toProposed(call, unshaped(edited), writtenBy(edited, content, before));
     },
   };
 }

@@ -6,6 +6,7 @@ import { compute } from '../compute/compute.ts';
 import { replaceFileAt } from '../workspace/changes.ts';
 import { readContentIfAny } from '../workspace/files.ts';
 import { toProposed } from './edit-proposal.ts';
+import { unshaped } from './edit-shape.ts';
 import {
   type ArgumentsOf,
   type BridgeTool,
@@ -37,5 +38,5 @@ async function propose(
     if (bytes === null) return;
     await replaceFileAt(place, bytes, { expected: before?.hash ?? null, keep, signal });
   };
-  return toProposed({ tool: savePlan.name, place, before, context, carryOut }, edited);
+  return toProposed({ tool: savePlan.name, place, before, context, carryOut }, unshaped(edited));
 }

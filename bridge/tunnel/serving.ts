@@ -10,7 +10,6 @@ import {
 import type { Looker } from '../context/looker.ts';
 import { maskSecrets, maskValue } from '../secrets/filter.ts';
 import { ConnectionRefused, stayConnected } from './connection.ts';
-import type { OfferFeed } from './feeds.ts';
 import type { Journal } from './journal.ts';
 import type { CallSession } from './session.ts';
 import type { ConnectionConfig, ConnectionEvents, ProveKey } from './socket.ts';
@@ -19,9 +18,8 @@ export interface ServedBridge {
   readonly looker: Looker;
   readonly session: CallSession;
   readonly journal: Journal;
-  readonly offers: OfferFeed;
-  /** Whom the machine lets in. */
-  readonly readNames: () => Promise<string[]>;
+  /** Fields of each hello. Does not reject. */
+  readonly hello: () => Promise<Partial<Hello>>;
   readonly introduction: Pick<Hello, 'bootId' | 'tools' | 'confinement' | 'machineId' | 'moved'>;
   onStatus(status: BridgeStatus): void;
 }
@@ -79,20 +77,18 @@ interface OpenSocket {
 /** Says hello on a new socket. Says nothing when the socket has closed meanwhile, because a later one may be in use. */
 async function introduce(
   bridgeId: string,
-  { looker, session, journal, offers, readNames, introduction }: ServedBridge,
+  { looker, session, journal, hello, introduction }: ServedBridge,
   { send, closed, prove }: OpenSocket,
 ): Promise<void> {
   const context = await looker.look().catch(() => undefined);
   if (context === undefined || closed.aborted) return; // `look` rejects only when the bridge ends.
-  const offered = await offers.introduce();
-  const grants = await readNames();
+  const fields = await hello();
   const proof = await prove();
   if (closed.aborted) return;
   const { calls } = journal;
   const first = calls.splice(0, TUNNEL_LIMITS.maxListedCalls);
   const restored = journal.wasRestored && ({ restored: true } as const);
-  const named = grants.length > 0 && { grants };
-  const known = { ...introduction, ...offered, ...restored, ...named, context, calls: first };
+  const known = { ...introduction, ...fields, ...restored, context, calls: first };
   send({ type: 'hello', protocol: TUNNEL_PROTOCOL, bridgeId, proof, ...known });
   session.attach(send);
   // One frame takes `maxListedCalls` ids. The server acks the calls that it does not know, which takes some time.

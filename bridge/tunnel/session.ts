@@ -2,12 +2,7 @@
 import type { LogIds } from '../../machine/log-line.ts';
 import { REQUEST_LIMITS } from '../../shared/limits.ts';
 import type { ApprovalQuestion } from '../../shared/wire/approvals.ts';
-import type { EnrolmentOutcome, EnrolmentRequest } from '../../shared/wire/enrolment.ts';
-import type { FileQuery, FoundFile } from '../../shared/wire/files.ts';
-import type { MessageLook } from '../../shared/wire/findings.ts';
 import { nameFor } from '../../shared/wire/grants.ts';
-import type { MachinePolicy } from '../../shared/wire/policy.ts';
-import type { ProcessAsk, ProcessReport } from '../../shared/wire/processes.ts';
 import {
   type ApprovalAnswer,
   type BridgeFrame,
@@ -21,12 +16,11 @@ import type { OpenQuestion } from '../admission/asking.ts';
 import type { Resolution } from '../admission/book.ts';
 import { CallLife, type Desk } from '../admission/call-life.ts';
 import { UNKNOWN_OUTCOME } from '../admission/refusals.ts';
-import type { Sight } from '../context/finder.ts';
+import type { Feed } from '../feeds.ts';
 import type { Audit } from '../grantees/audit.ts';
 import { NOT_GRANTED } from '../grantees/grantees.ts';
 import { GRANTEE_LIMITS } from '../grantees/limits.ts';
 import { aboutCall, logEvent, logTrouble } from '../log.ts';
-import type { OfferFeed, ReportFeed } from './feeds.ts';
 import type { Journal } from './journal.ts';
 import { LINK_LIMITS } from './limits.ts';
 import { CANCELLED, ENDED, fitFrame, fitText } from './results.ts';
@@ -34,29 +28,32 @@ import { CANCELLED, ENDED, fitFrame, fitText } from './results.ts';
 export interface SessionMachine extends Desk {
   readonly devices: DeviceAsker;
   readonly journal: Journal;
-  readonly offers: OfferFeed;
+  /** Send frames of their own. */
+  readonly feeds: readonly Feed[];
   readonly guests: GuestCalls;
-  readonly reports: readonly ReportFeed[];
   /** Gets the end of each call of another account than the owner's. */
   readonly audit: Pick<Audit, 'note'>;
-  /** What has a handle here, after what is asked was done. Does not reject. */
-  readonly processes: (ask: ProcessAsk) => Promise<ProcessReport>;
-  /** Enrols a device by a secret of this machine. Does not reject. */
-  readonly enrol: (request: EnrolmentRequest) => Promise<EnrolmentOutcome>;
-  /** What of the workspace fits the text; null where it cannot be listed. Does not reject. */
-  readonly findFiles: (query: FileQuery) => Promise<FoundFile[] | null>;
-  /** What the owner's files allow at this moment. Does not reject. */
-  readonly policy: () => Promise<MachinePolicy>;
-  /** The workspace's present state, and what it has for a message. Rejects only when the bridge ends. */
-  readonly look: (message: MessageLook | undefined, grantee: string | undefined) => Promise<Sight>;
+  readonly answers: Answers;
 }
+
+/** A frame by which the edge asks for something beside calls. */
+type AskFrame = Extract<
+  TunnelFrame,
+  { type: 'look' | 'processes' | 'enrol' | 'files' | 'policy' | 'offers_wanted' }
+>;
+
+/**
+ * Answers each kind of question with a frame, or with nothing. It goes over the connection of that moment: a late answer
+ * is still useful for the next run. Rejects only when the bridge ends, or where the folder cannot be read.
+ */
+export type Answers = {
+  readonly [Type in AskFrame['type']]: (
+    ask: Extract<AskFrame, { type: Type }>,
+  ) => Promise<BridgeFrame | undefined>;
+};
 
 /** The calls that begin at this bridge. No method throws. */
 export interface GuestCalls {
-  /** A welcome came: `send` sends a frame now or not at all. */
-  welcomed(send: (frame: BridgeFrame) => void): void;
-  /** The connection was lost. */
-  lost(): void;
   /** What became of a call that its guest was answered about itself; undefined for another call. */
   closed(callId: string): Promise<ToolResult> | undefined;
   /** The process ends: nothing more is waited for. */
@@ -106,7 +103,7 @@ export class CallSession {
 
   detach(): void {
     this.#send = null;
-    for (const part of this.#parts) part.lost();
+    for (const feed of this.#machine.feeds) feed.lost();
   }
 
   /** Shows the edge that a person is asked about a call. */
@@ -152,22 +149,10 @@ export class CallSession {
       case 'credit':
         this.#credit = Math.min(this.#credit + frame.chars, LINK_LIMITS.outputCredit);
         return;
-      case 'offers_wanted':
-        return this.#machine.offers.update({ isWanted: true });
-      case 'look':
-        return void this.#look(frame);
-      case 'processes':
-        return void this.#listProcesses(frame);
-      case 'enrol':
-        return void this.#enrol(frame);
-      case 'files':
-        return void this.#findFiles(frame);
-      case 'policy':
-        return void this.#showPolicy(frame);
       case 'goodbye':
         return; // The close that follows decides about the connection.
       default:
-        frame satisfies never;
+        void this.#answer(frame);
     }
   }
 
@@ -196,15 +181,9 @@ export class CallSession {
     this.#running.get(callId)?.controller.abort(new Error('cancelled'));
   }
 
-  /** The parts that send frames of their own. */
-  get #parts() {
-    const { offers, guests, reports } = this.#machine;
-    return [offers, guests, ...reports];
-  }
-
   #resume({ calls, cancels, answers }: Extract<TunnelFrame, { type: 'welcome' }>): void {
     const { asking, devices } = this.#machine;
-    for (const part of this.#parts) part.welcomed((frame) => this.#send?.(frame));
+    for (const feed of this.#machine.feeds) feed.welcomed((frame) => this.#send?.(frame));
     const answered = new Set(answers.map(({ nonce }) => nonce));
     for (const callId of cancels) this.#cancel(callId);
     for (const { resolved } of this.#running.values()) if (resolved) this.#send?.(resolved);
@@ -289,7 +268,8 @@ export class CallSession {
   /** Undefined for a call that names no tool of this bridge, or whose arguments are wrong. */
   #subjectOf({ tool, arguments: args, conversationId }: ToolCall): string | undefined {
     try {
-      const subject = this.#machine.tools.get(tool)?.read(args, conversationId).subjects[0];
+      const subject = this.#machine.rooms.workspace.tools.get(tool)?.read(args, conversationId)
+        .subjects[0];
       return subject?.slice(0, GRANTEE_LIMITS.maxSubjectChars).toWellFormed();
     } catch {
       return undefined;
@@ -315,37 +295,18 @@ export class CallSession {
     this.#finish(callId, mayHaveActed ? UNKNOWN_OUTCOME : CANCELLED);
   }
 
-  /** Sends the answer over the connection of that moment. A late answer is still useful for the next run. */
-  async #look({ lookId, message, grantee }: Extract<TunnelFrame, { type: 'look' }>): Promise<void> {
+  async #answer<Ask extends AskFrame>(ask: Ask): Promise<void> {
+    const { answers } = this.#machine;
+    // The compiler does not see that the answer belongs to the type of the question.
+    const answer = answers[ask.type] as (ask: Ask) => Promise<BridgeFrame | undefined>;
     try {
-      this.#send?.({ type: 'context', lookId, ...(await this.#machine.look(message, grantee)) });
+      const frame = await answer(ask);
+      if (frame) this.#send?.(frame);
     } catch (error) {
-      const about = { event: 'workspace_unread', conversation: message?.conversationId } as const;
+      const conversation = ask.type === 'look' ? ask.message?.conversationId : undefined;
+      const about = { event: 'workspace_unread', conversation } as const;
       logTrouble(about, 'The workspace could not be read', error);
     }
-  }
-
-  async #listProcesses({
-    askId,
-    ...ask
-  }: Extract<TunnelFrame, { type: 'processes' }>): Promise<void> {
-    const report = await this.#machine.processes(ask);
-    this.#send?.({ type: 'processes', askId, ...report });
-  }
-
-  async #enrol({ askId, device, mac }: Extract<TunnelFrame, { type: 'enrol' }>): Promise<void> {
-    const outcome = await this.#machine.enrol({ device, mac });
-    this.#send?.({ type: 'enrolled', askId, outcome });
-  }
-
-  async #findFiles({ askId, ...query }: Extract<TunnelFrame, { type: 'files' }>): Promise<void> {
-    const items = await this.#machine.findFiles(query);
-    this.#send?.({ type: 'files', askId, items });
-  }
-
-  async #showPolicy({ askId }: Extract<TunnelFrame, { type: 'policy' }>): Promise<void> {
-    const policy = await this.#machine.policy();
-    this.#send?.({ type: 'policy', askId, policy });
   }
 
   /** Drops live output, and never queues it, without a connection or when the other end is too slow. */

@@ -1,22 +1,15 @@
-/** The rooms of conversations with a worktree: where their calls are judged and carried out, apart from the workspace. */
+/** The rooms of a bridge: the workspace, and those of conversations with a worktree. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WORKTREE_TOOLS } from '../../shared/tools/worktree.ts';
 import type { ToolCall } from '../../shared/wire/tunnel.ts';
-import type { Gate } from '../admission/admit.ts';
-import type { Elsewhere } from '../admission/call-life.ts';
-import type { Judge } from '../admission/judge.ts';
+import type { CallRooms } from '../admission/call-life.ts';
 import type { LookedWorktree } from '../context/finder.ts';
-import type { LanguageServers } from '../diagnostics/servers.ts';
-import type { Egress } from '../egress/egress.ts';
 import { ToolFailure } from '../failure.ts';
-import type { Formatters } from '../formatting/formatters.ts';
+import type { RoomPart, RoomSource } from '../feature.ts';
 import { Lanes } from '../lanes.ts';
 import { currentCall, logTrouble } from '../log.ts';
-import type { Confinement } from '../sandbox/launch/confinement.ts';
-import { BackgroundProcesses } from '../terminal/background.ts';
-import type { ProcessBook } from '../terminal/process-book.ts';
-import { createCatalogue, createCommandTools } from '../tools/catalogue.ts';
+import { type Furnishing, newRoom, type Room } from '../room.ts';
 import { Workspace } from '../workspace/workspace.ts';
 import { assertOwn, folderOf, worktreeGone } from './folder.ts';
 import { WORKTREE_LIMITS } from './limits.ts';
@@ -24,48 +17,40 @@ import { lookedAt } from './look.ts';
 import type { Workshop } from './making.ts';
 import type { WorktreeFacts } from './store.ts';
 
-/** What a room takes from its bridge. */
-export interface House {
-  readonly workshop: Workshop;
-  /** Has the handles of all commands of the bridge. */
-  readonly book: ProcessBook;
-  /** Opens hosts to commands, as in the workspace. */
-  readonly egress?: Egress | undefined;
-  /** Judges calls whose paths are relative to this folder, by the rules of the workspace. */
-  readonly judgeIn: (folder: string) => Judge;
-  /** The tools that work in no folder of a call: those of servers, and of the web. */
-  readonly findElsewhere: (name: string) => ReturnType<Gate['tools']['get']>;
-  /** The language servers of a folder with its own confinement. */
-  readonly serversOf: (root: string, confinement: Confinement) => LanguageServers;
-  /** The owner's formatters, likewise. */
-  readonly formattersOf: (root: string, confinement: Confinement) => Formatters;
+export interface RoomsConfig {
+  readonly workspace: RoomSource;
+  readonly furnishing: Furnishing;
+  /** Undefined on a machine without git. */
+  readonly workshop?: Workshop | undefined;
 }
 
-export interface Room extends Gate {
-  readonly confinement: Confinement;
-  /** Ends its background commands. */
-  readonly end: () => Promise<void>;
-}
-
-/** Makes rooms on first use, also those that an earlier process has left. */
-export class Rooms implements Elsewhere {
-  readonly #house: House;
-  readonly #rooms = new Map<string, Promise<Room>>();
+/** Makes the rooms of worktrees on first use, also those that an earlier process has left. */
+export class Rooms implements CallRooms {
+  readonly workspace: Room;
+  readonly #workshop: Workshop | undefined;
+  readonly #furnishing: Furnishing;
+  readonly #worktrees = new Map<string, Promise<Room>>();
   /** The running calls, by the conversation in whose worktree they work. */
   readonly #running = new Map<string, Set<Promise<unknown>>>();
   readonly #lanes = new Lanes();
   #hasEnded = false;
 
-  constructor(house: House) {
-    this.#house = house;
+  /** `ownOf` gives what the workspace alone has: the tools that open, close and remove worktrees. */
+  constructor(
+    { workspace, furnishing, workshop }: RoomsConfig,
+    ownOf: (rooms: Rooms) => RoomPart = () => ({}),
+  ) {
+    this.#workshop = workshop;
+    this.#furnishing = furnishing;
+    this.workspace = newRoom(workspace, furnishing, ownOf(this));
   }
 
   /** Throws a ToolFailure (`WORKTREE_GONE`) for a call into a worktree that is not there. */
-  async gateOf(call: ToolCall): Promise<Gate | undefined> {
+  async of(call: ToolCall): Promise<Room> {
     const owner = ownerOf(call);
-    if (owner === undefined) return undefined;
+    if (owner === undefined) return this.workspace;
     const facts = await this.find(owner);
-    await this.#house.workshop.store.use(owner);
+    await this.#workshop?.store.use(owner);
     return await this.enter(facts);
   }
 
@@ -106,7 +91,7 @@ export class Rooms implements Elsewhere {
   async lookedOf(conversationId: string): Promise<LookedWorktree | undefined> {
     try {
       const facts = await this.find(conversationId);
-      return lookedAt(this.#house.workshop, facts, await this.enter(facts));
+      return lookedAt(this.#workshopOf(), facts, await this.enter(facts));
     } catch (error) {
       if (error instanceof ToolFailure) return undefined;
       throw error;
@@ -115,7 +100,7 @@ export class Rooms implements Elsewhere {
 
   /** Throws a ToolFailure (`WORKTREE_GONE`). */
   async find(conversationId: string): Promise<WorktreeFacts> {
-    const facts = this.#house.workshop.store.read(conversationId);
+    const facts = this.#workshop?.store.read(conversationId);
     if (facts) return facts;
     await this.leave(conversationId); // The owner has removed it.
     throw worktreeGone();
@@ -125,20 +110,20 @@ export class Rooms implements Elsewhere {
   async enter(facts: WorktreeFacts): Promise<Room> {
     if (this.#hasEnded) throw worktreeGone();
     const { conversationId } = facts;
-    const known = this.#rooms.get(conversationId);
+    const known = this.#worktrees.get(conversationId);
     if (known) return await known;
     const made = this.#make(facts);
-    this.#rooms.set(conversationId, made);
+    this.#worktrees.set(conversationId, made);
     made.catch(() => {
-      if (this.#rooms.get(conversationId) === made) this.#rooms.delete(conversationId);
+      if (this.#worktrees.get(conversationId) === made) this.#worktrees.delete(conversationId);
     });
     return await made;
   }
 
   /** Ends all that runs in the room. */
   async leave(conversationId: string): Promise<void> {
-    const room = this.#rooms.get(conversationId);
-    this.#rooms.delete(conversationId);
+    const room = this.#worktrees.get(conversationId);
+    this.#worktrees.delete(conversationId);
     const ids = { conversation: conversationId, ...currentCall() };
     await room
       ?.then(({ end }) => end())
@@ -156,45 +141,42 @@ export class Rooms implements Elsewhere {
     return await this.#lanes.run([conversationId], work, signal);
   }
 
+  /** Ends all that runs in any room. */
   async end(): Promise<void> {
     this.#hasEnded = true;
-    await Promise.all([...this.#rooms.keys()].map((conversationId) => this.leave(conversationId)));
+    const left = [...this.#worktrees.keys()].map((conversationId) => this.leave(conversationId));
+    await Promise.all([this.workspace.end(), ...left]);
   }
 
   async #make(facts: WorktreeFacts): Promise<Room> {
-    const { workshop, book, egress, judgeIn, findElsewhere, serversOf, formattersOf } = this.#house;
-    const { root, store } = workshop;
-    const folder = await folderOf(root, facts, store.pathsOf(facts.conversationId));
+    const { root, store, confinement: outer } = this.#workshopOf();
+    const paths = store.pathsOf(facts.conversationId);
+    const folder = await folderOf(root, facts, paths);
     const workspace = await Workspace.open(folder.workspace, { alias: root });
-    const confinement = await workshop.confinement.elsewhere(folder);
+    const confinement = await outer.elsewhere(folder);
     if (confinement.nameless) workspace.keepClosed(confinement.nameless);
-    const background = new BackgroundProcesses(book);
-    const servers = serversOf(folder.workspace, confinement);
-    const formatters = formattersOf(folder.workspace, confinement);
-    const commands = createCommandTools({ confinement, background, egress });
-    const known = createCatalogue(commands, servers, formatters);
-    return {
+    const source: RoomSource = {
+      kind: 'worktree',
       workspace,
       confinement,
-      tools: { get: (name) => known.get(name) ?? findElsewhere(name) },
-      judge: judgeIn(folder.workspace),
-      assertChangeable: (place) => assertOwn(place, facts, store.pathsOf(facts.conversationId)),
+      assertChangeable: (place) => assertOwn(place, facts, paths),
+    };
+    const room = newRoom(source, this.#furnishing);
+    return {
+      ...room,
       end: async () => {
-        await Promise.all([background.endAll(), servers.end()]);
+        await room.end();
         confinement[Symbol.dispose]();
       },
     };
   }
-}
 
-/** For a machine without git. A call into a worktree of before must not reach the workspace. */
-export const NO_ROOMS: Elsewhere = {
-  async gateOf(call) {
-    if (ownerOf(call) !== undefined) throw worktreeGone();
-    return undefined;
-  },
-  during: async (_, work) => await work(),
-};
+  /** Throws a ToolFailure (`WORKTREE_GONE`): a call into a worktree of before must not reach the workspace. */
+  #workshopOf(): Workshop {
+    if (!this.#workshop) throw worktreeGone();
+    return this.#workshop;
+  }
+}
 
 /** The conversation in whose worktree the call works; undefined for a call in the workspace. */
 function ownerOf({ worktree, tool, conversationId }: ToolCall): string | undefined {

@@ -1,4 +1,4 @@
-/** The worktrees of one bridge, with the tools by which the edge opens, closes and removes them. */
+/** The tools by which the edge opens, closes and removes the worktrees of a bridge. */
 
 import {
   type ClosedWorktree,
@@ -8,64 +8,70 @@ import {
   removeWorktree as removeTool,
 } from '../../shared/tools/worktree.ts';
 import type { ToolResult } from '../../shared/wire/tunnel.ts';
-import type { Judge } from '../admission/judge.ts';
 import { ToolFailure } from '../failure.ts';
+import type { RoomPart } from '../feature.ts';
 import { logTrouble } from '../log.ts';
 import { chooseAccount } from '../sandbox/account.ts';
 import { findProgram } from '../sandbox/programs.ts';
-import { type ArgumentsOf, type BridgeTool, doing, type ToolContext } from '../tools/executor.ts';
+import { type ArgumentsOf, doing, type ToolContext } from '../tools/executor.ts';
 import { type ClosedTree, closeWorktree } from './closing.ts';
 import { Git, worktreeFailed } from './git.ts';
 import { WORKTREE_LIMITS } from './limits.ts';
 import { makeWorktree, type Workshop } from './making.ts';
-import { type House, Rooms } from './rooms.ts';
+import { Rooms, type RoomsConfig } from './rooms.ts';
 import { NOT_REMOVED, type WorktreeFacts, WorktreeStore } from './store.ts';
 
 export interface WorktreesConfig
-  extends Pick<Workshop, 'root' | 'stateDir' | 'confinement' | 'isForeign'>,
-    Pick<House, 'book' | 'egress' | 'findElsewhere' | 'serversOf' | 'formattersOf'> {
-  readonly judgeIn: (folder: string) => Judge;
+  extends Pick<Workshop, 'stateDir' | 'isForeign'>,
+    Pick<RoomsConfig, 'workspace' | 'furnishing'> {
   /** The files, by their paths in the workspace, that the rules let tools read. */
   readonly readShowable: () => Promise<{ readonly mayRead: (name: string) => boolean }>;
 }
 
-/** The worktrees of one bridge: where calls of a conversation work, and the tools that open, close and remove them. */
-export class Worktrees {
-  readonly rooms: Rooms;
-  readonly tools: readonly BridgeTool[];
+/**
+ * The rooms of a bridge. On a machine with git conversations can have worktrees; begins to remove what a killed bridge of the
+ * same state left of some unfinished.
+ */
+export async function openRooms(config: WorktreesConfig): Promise<Rooms> {
+  const { workspace, furnishing, stateDir, isForeign } = config;
+  const { root } = workspace.workspace;
+  const file = await findProgram('git');
+  if (file === undefined) return new Rooms({ workspace, furnishing });
+  const chosen = await chooseAccount(root);
+  const account = chosen.ok ? chosen.account : undefined;
+  const store = new WorktreeStore(stateDir);
+  const git = new Git({ file, prefix: account?.prefix ?? [] });
+  const { confinement } = workspace;
+  const workshop = { root, stateDir, store, git, account, confinement, isForeign };
+  return new Rooms(
+    { workspace, furnishing, workshop },
+    (rooms) => new Worktrees(rooms, workshop, config.readShowable).part,
+  );
+}
+
+/** Opens, closes and removes worktrees. */
+class Worktrees {
+  readonly part: RoomPart;
+  readonly #rooms: Rooms;
   readonly #workshop: Workshop;
   readonly #readShowable: WorktreesConfig['readShowable'];
   readonly #cleared: Promise<void>;
 
-  /** Undefined on a machine without git. Begins to remove what a killed bridge of the same state left unfinished. */
-  static async open(config: WorktreesConfig): Promise<Worktrees | undefined> {
-    const { root, stateDir, confinement, isForeign } = config;
-    const file = await findProgram('git');
-    if (file === undefined) return undefined;
-    const chosen = await chooseAccount(root);
-    const account = chosen.ok ? chosen.account : undefined;
-    const store = new WorktreeStore(stateDir);
-    const git = new Git({ file, prefix: account?.prefix ?? [] });
-    const workshop = { root, stateDir, store, git, account, confinement, isForeign };
-    return new Worktrees(config, workshop);
-  }
-
-  private constructor({ judgeIn, readShowable, ...house }: WorktreesConfig, workshop: Workshop) {
+  constructor(rooms: Rooms, workshop: Workshop, readShowable: WorktreesConfig['readShowable']) {
+    this.#rooms = rooms;
     this.#workshop = workshop;
     this.#readShowable = readShowable;
     this.#cleared = workshop.store
       .removeLeftovers()
       .catch((error) => logTrouble({ event: 'worktree_left' }, NOT_REMOVED, error));
-    this.rooms = new Rooms({ workshop, judgeIn, ...house });
-    this.tools = [
-      doing(openTool, (args, context) => this.#open(args, context)),
-      doing(closeTool, (args, context) => this.#close(args, context)),
-      doing(removeTool, (_, context) => this.#remove(context)),
-    ];
-  }
-
-  async end(): Promise<void> {
-    await Promise.all([this.#cleared, this.rooms.end()]);
+    this.part = {
+      tools: [
+        doing(openTool, (args, context) => this.#open(args, context)),
+        doing(closeTool, (args, context) => this.#close(args, context)),
+        doing(removeTool, (_, context) => this.#remove(context)),
+      ],
+      end: () => this.#cleared,
+    };
   }
 
   /** Opens, closes or removes, one at a time for each conversation. Every expected failure has a code of worktrees. */
@@ -75,7 +81,7 @@ export class Worktrees {
   ): Promise<ToolResult> {
     try {
       await this.#cleared;
-      return await this.rooms.inTurn(conversationId, signal, work);
+      return await this.#rooms.inTurn(conversationId, signal, work);
     } catch (error) {
       throw toWorktreeFailure(error);
     }
@@ -92,7 +98,7 @@ export class Worktrees {
       const { facts, output } = known
         ? { facts: known, output: '' }
         : await makeWorktree(this.#workshop, wanted, { signal, onOutput });
-      const { workspace } = await this.rooms.enter(facts);
+      const { workspace } = await this.#rooms.enter(facts);
       return toOpened(facts, workspace.root, output);
     });
   }
@@ -103,8 +109,8 @@ export class Worktrees {
   ): Promise<ToolResult> {
     const { conversationId, signal } = context;
     return await this.#work(context, async () => {
-      const facts = await this.rooms.find(conversationId);
-      const isSettled = await this.rooms.settled(conversationId, signal);
+      const facts = await this.#rooms.find(conversationId);
+      const isSettled = await this.#rooms.settled(conversationId, signal);
       const said = commit ? (message ?? `Work on ${facts.branch}`) : undefined;
       const { closed, notes } = await this.#look(facts, said, signal);
       return toClosed(closed, isSettled ? notes : [STILL_RUNS, ...notes]);
@@ -116,7 +122,7 @@ export class Worktrees {
     message: string | undefined,
     signal: AbortSignal,
   ): Promise<ClosedTree> {
-    const { confinement } = await this.rooms.enter(facts);
+    const { confinement } = await this.#rooms.enter(facts);
     const { mayRead } = await this.#readShowable();
     const paths = this.#workshop.store.pathsOf(facts.conversationId);
     const closing = { facts, paths, confinement, message, mayRead };
@@ -127,9 +133,9 @@ export class Worktrees {
     const { conversationId, signal } = context;
     return await this.#work(context, async () => {
       const { store } = this.#workshop;
-      const isSettled = await this.rooms.settled(conversationId, signal);
+      const isSettled = await this.#rooms.settled(conversationId, signal);
       const holdsWork = !isSettled || (await this.#holdsWork(store.read(conversationId), signal));
-      await this.rooms.leave(conversationId);
+      await this.#rooms.leave(conversationId);
       if (holdsWork) return { status: 'success', data: KEPT };
       await store.remove(conversationId);
       return { status: 'success', data: 'The worktree is removed.' };

@@ -1,6 +1,7 @@
 /** `drawbridge bridge-host`: runs the bridges of a server's projects. The server starts it (local/bridge/host.ts). */
+
+import type { BridgeConfig } from '../../bridge/config.ts';
 import { logTo } from '../../bridge/log.ts';
-import type { BridgeConfig } from '../../bridge/run.ts';
 import { type HostedBridge, type HostNews, HostOrder } from '../../local/bridge/messages.ts';
 import { ownersOf, readSettings } from '../../local/config/settings.ts';
 import { LOCAL_LIMITS } from '../../local/limits.ts';

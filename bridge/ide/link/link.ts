@@ -1,5 +1,6 @@
 /** Finds the editor of the workspace, stays connected to it, and finds it again after a restart. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Distrust } from '../../admission/distrust.ts';
 import { logEvent } from '../../log.ts';
 import type { Candidate, SearchPlace } from '../discovery/candidate.ts';
 import { discover } from '../discovery/discover.ts';
@@ -7,7 +8,6 @@ import { hostsFor, placeHere } from '../discovery/place.ts';
 import { EditorAsker } from './asker.ts';
 import type { Companion } from './companion.ts';
 import { isConfirmed, isSameCompanion } from './confirmed.ts';
-import type { Distrust } from './distrust.ts';
 import { connectFirst, type FoundCompanions, prefer } from './finding.ts';
 import { LINK_LIMITS, type LinkLimits } from './limits.ts';
 import type { EditorDiagnostic, EditorNews, OpenFile } from './wire.ts';

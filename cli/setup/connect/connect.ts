@@ -3,8 +3,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { decodeJwt } from 'jose';
+import type { BridgeConfig } from '../../../bridge/config.ts';
 import { logTo } from '../../../bridge/log.ts';
-import type { BridgeConfig } from '../../../bridge/run.ts';
 import { limitOwnEnvironment } from '../../../local/bridge/environment.ts';
 import { ownersOf, readSettings } from '../../../local/config/settings.ts';
 import { beside } from '../../../local/processes/beside.ts';

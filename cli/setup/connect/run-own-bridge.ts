@@ -1,5 +1,5 @@
 /** The bridge of this program, for the commands that run one. */
-import type { BridgeConfig } from '../../../bridge/run.ts';
+import type { BridgeConfig } from '../../../bridge/config.ts';
 
 /** Runs the bridge (bridge/run.ts) until `signal` aborts or the server refuses it. */
 export type RunBridge = (config: BridgeConfig, signal: AbortSignal) => Promise<void>;

@@ -6,7 +6,7 @@ import { openTerminal } from '../../terminal/terminal.ts';
 
 /** Asks always: only a person can say it. */
 export async function trustWorkspace(options: LocationOptions): Promise<void> {
-  const { Distrust } = await import('../../../bridge/ide/link/distrust.ts');
+  const { Distrust } = await import('../../../bridge/admission/distrust.ts');
   const { projectDir } = await openState(await findLocation(options, 'kept'));
   const distrust = new Distrust(projectDir);
   const terminal = openTerminal(process, process.env);

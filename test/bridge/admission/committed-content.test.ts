@@ -168,12 +168,12 @@ it('the folder of a call is where its line begins', async () => {
       mode: 'agent',
       arguments: { command },
     };
-    const gate = {
+    const room = {
       workspace,
       tools: new Map([[runTerminalCmd.name, tool]]),
       judge: async (judged: JudgedCall) => judgeCall(judged, policy),
     };
-    const admission = await admit(call, gate, undefined);
+    const admission = await admit(call, room, undefined);
     return admission.state === 'admitted' ? admission.call.verdict.decision : admission.result;
   };
   expect(await admitted('git show HEAD:./key', 'sub')).toBe('ask');

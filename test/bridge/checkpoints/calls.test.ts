@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { Checkpoints } from '../../../bridge/checkpoints/checkpoints.ts';
 import { CHECKPOINT_LIMITS } from '../../../bridge/checkpoints/limits.ts';
-import { undoTools } from '../../../bridge/tools/undo.ts';
+import { undoTools } from '../../../bridge/checkpoints/tools.ts';
 import { newConversationId, responseIdOf } from '../../../shared/ids.ts';
 import { temporaryWorkspace } from '../tools/temporary-workspace.ts';
 import { Bench, newCall } from '../tunnel/session-bench.ts';
@@ -16,7 +16,7 @@ test('calls that edit, write, delete and rename files are kept with their respon
   await mkdir(stateDir);
   const checkpoints = Checkpoints.open(stateDir);
   if (!checkpoints) throw new Error('no checkpoints');
-  const bench = Bench.over(place, { checkpoints, tools: [...undoTools(checkpoints).values()] });
+  const bench = Bench.over(place, { checkpoints, tools: undoTools(checkpoints) });
   const run = responseIdOf(newConversationId(crypto.randomUUID()), 1);
   const calls = [
     newCall('str_replace', { file_path: 'a.txt', old_string: 'one', new_string: 'two' }),
@@ -62,7 +62,7 @@ test('an undo says what it cannot bring back', async () => {
   await mkdir(stateDir);
   const checkpoints = Checkpoints.open(stateDir);
   if (!checkpoints) throw new Error('no checkpoints');
-  const bench = Bench.over(place, { checkpoints, tools: [...undoTools(checkpoints).values()] });
+  const bench = Bench.over(place, { checkpoints, tools: undoTools(checkpoints) });
   const run = responseIdOf(newConversationId(crypto.randomUUID()), 1);
   const deleting = { ...newCall('delete_file', { target_file: 'b.txt' }), run };
   expect(await bench.run(deleting)).toMatchObject({ status: 'success' });

@@ -5,12 +5,12 @@ import { expect, test } from 'vitest';
 import { judgeCall } from '../../../bridge/admission/policy.ts';
 import { Checkpoints } from '../../../bridge/checkpoints/checkpoints.ts';
 import { CHECKPOINT_LIMITS } from '../../../bridge/checkpoints/limits.ts';
+import { undoTools } from '../../../bridge/checkpoints/tools.ts';
+import { createCommandTools } from '../../../bridge/commands/feature.ts';
 import { unconfined } from '../../../bridge/sandbox/launch/confinement.ts';
-import { createCommandTools } from '../../../bridge/tools/catalogue.ts';
-import { undoTools } from '../../../bridge/tools/undo.ts';
 import { sha256 } from '../../../machine/hash.ts';
 import { newConversationId, responseIdOf } from '../../../shared/ids.ts';
-import { background } from '../tools/command-tools.ts';
+import { background } from '../commands/command-tools.ts';
 import { temporaryWorkspace } from '../tools/temporary-workspace.ts';
 import { Bench, newCall } from '../tunnel/session-bench.ts';
 

@@ -3,7 +3,7 @@ import { mkdirSync, symlinkSync } from 'node:fs';
 import { unlink } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { Finder, type FinderDeps } from '../../../bridge/context/finder.ts';
+import { Finder, type FindPiece } from '../../../bridge/context/finder.ts';
 import { FIND_LIMITS } from '../../../bridge/context/limits.ts';
 import { Looker } from '../../../bridge/context/looker.ts';
 import { ToolFailure } from '../../../bridge/failure.ts';
@@ -170,7 +170,10 @@ it('ends with the bridge, which may end before the policy is read', async () => 
   const ending = new Error('the bridge is ending');
   const looker = { look: () => Promise.reject(ending) };
   const finding = { looker, readShowable: () => sleep(0).then(() => Promise.reject(ending)) };
-  const finder = new Finder(finding as unknown as FinderDeps, AbortSignal.abort(ending));
+  const finder = new Finder(
+    finding as unknown as ConstructorParameters<typeof Finder>[0],
+    AbortSignal.abort(ending),
+  );
   const looked = finder.look({ conversationId: 'conv_test', mentions: [] });
   await expect(looked).rejects.toBe(ending);
   expect(unheard).not.toHaveBeenCalled();
@@ -247,7 +250,7 @@ describe('what the editor finds wrong', () => {
     const names = Array.from({ length: FIND_LIMITS.maxUsedFiles + 2 }, (_, index) => `${index}.ts`);
     const asked: string[][] = [];
     const { find, place } = await finderOf(Object.fromEntries(names.map((name) => [name, 'x'])), {
-      readDiagnostics: async (used) => {
+      diagnose: async (used) => {
         asked.push([...used]);
         return DIAGNOSTICS;
       },
@@ -264,10 +267,10 @@ describe('what the editor finds wrong', () => {
   });
 
   it('is not shown of a worktree, nor where no editor answers', async () => {
-    const { find } = await finderOf({}, { readDiagnostics: async () => DIAGNOSTICS });
+    const { find } = await finderOf({}, { diagnose: async () => DIAGNOSTICS });
     const apart = await find('one', { conversationId: 'conv_apart', worktree: true });
     expect(apart.diagnostics).toBeUndefined();
-    const without = await finderOf({}, { readDiagnostics: async () => undefined });
+    const without = await finderOf({}, { diagnose: async () => undefined });
     expect(Object.keys(await without.find('one'))).not.toContain('diagnostics');
   });
 });
@@ -328,8 +331,8 @@ interface Options {
   readonly mayName?: (name: string) => boolean;
   readonly mayVolunteer?: (name: string) => boolean;
   readonly mayRead?: (name: string) => boolean;
-  readonly readPage?: FinderDeps['readPage'];
-  readonly readDiagnostics?: NonNullable<FinderDeps['readDiagnostics']>;
+  readonly readPage?: NonNullable<FindPiece['readPage']>;
+  readonly diagnose?: NonNullable<FindPiece['diagnose']>;
 }
 
 it('reports whether the client has the workspace open, by whatever path', async () => {
@@ -369,13 +372,19 @@ async function finderOf(
   let editor: MachineContext['editor'];
   const readShowable = async () => ({ mayName, mayVolunteer, mayRead, mayFetch: () => true });
   const confinement = { confineLook: async (launch: unknown) => launch };
-  const looked = { root: place.root, confinement, readShowable, readEditor: async () => editor };
+  const looked = {
+    root: place.root,
+    confinement,
+    readShowable,
+    pieces: [async () => ({ editor })],
+  };
   const looker = new Looker(looked as unknown as ConstructorParameters<typeof Looker>[0], live);
   const other = await temporaryWorkspace({ 'a.ts': 'in the worktree' });
   const seen = { projectLayout: 'a.ts', gitStatus: '## apart' };
   const apart = { workspace: other.context.workspace, look: async () => seen };
   const worktreeOf = async (id: string) => (id === 'conv_apart' ? apart : undefined);
-  const finding = { workspace, worktreeOf, ledger, looker, readShowable, readPage, ...more };
+  const pieces = [{ readPage, ...more }];
+  const finding = { workspace, worktreeOf, ledger, looker, readShowable, pieces };
   const finder = new Finder(finding, live);
   const find = async (said: string, more: Partial<MessageLook> = {}) => {
     const mentions = findMentions(said);

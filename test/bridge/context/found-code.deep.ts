@@ -1,5 +1,5 @@
 import { expect, it, vi } from 'vitest';
-import { findCode } from '../../../bridge/context/found-code.ts';
+import { findCode } from '../../../bridge/index/found-code.ts';
 import { FINDING_LIMITS } from '../../../shared/limits.ts';
 import { MINUTE } from '../../../shared/units.ts';
 import { indexed } from '../index/indexed.ts';

@@ -48,6 +48,6 @@ function heldLook(place: TemporaryWorkspace) {
     return SHOWS_ALL;
   };
   const confinement = { confineLook: async (launch: unknown) => launch };
-  const looked = { root: place.root, confinement, readShowable } as unknown as Looked;
+  const looked = { root: place.root, confinement, readShowable, pieces: [] } as unknown as Looked;
   return { looked, begun: () => count, letGo: gate.resolve };
 }

@@ -3,10 +3,11 @@ import { cp, symlink } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { confinedServers } from '../../../bridge/diagnostics/confined.ts';
-import { createCatalogue } from '../../../bridge/tools/catalogue.ts';
+import { checkingShape, EditChecks } from '../../../bridge/diagnostics/edit-checks.ts';
+import { createReadLints } from '../../../bridge/diagnostics/tool.ts';
 import { Workspace } from '../../../bridge/workspace/workspace.ts';
 import { freshWorkspace } from '../sandbox/sandboxed-workspace.ts';
-import { carryOut, contextIn } from '../tools/temporary-workspace.ts';
+import { carryOut, contextIn, FILE_TOOLS, toolsWith } from '../tools/temporary-workspace.ts';
 import { checkPatiently } from './patient-checks.ts';
 
 /** Those of this clone. */
@@ -31,7 +32,7 @@ export async function lintedWorkspace(files: Readonly<Record<string, string>>, o
   const servers = confinedServers({ root, confinement, stateDir, isDistrusted: () => false });
   onTestFinished(() => servers.end());
   const workspace = await Workspace.open(root);
-  const tools = createCatalogue([], servers);
+  const tools = toolsWith([createReadLints(servers)], [checkingShape(new EditChecks(servers))]);
   const context = await contextIn(workspace);
   const callOf =
     (catalogue: typeof tools) => async (tool: string, args: Record<string, unknown>) => {
@@ -50,7 +51,7 @@ export async function lintedWorkspace(files: Readonly<Record<string, string>>, o
     workspace,
     servers,
     call,
-    callUnchecked: callOf(createCatalogue()),
+    callUnchecked: callOf(FILE_TOOLS),
     warm,
     replace,
   };

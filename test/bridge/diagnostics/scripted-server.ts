@@ -1,11 +1,12 @@
 /** A language server of a few lines: `BAD` is an error and `ODD` a warning. Its mode says how it behaves. */
 import { onTestFinished } from 'vitest';
+import { checkingShape, EditChecks } from '../../../bridge/diagnostics/edit-checks.ts';
 import type { BeginProgram } from '../../../bridge/diagnostics/language-server.ts';
 import { LanguageServers, type ServersPlace } from '../../../bridge/diagnostics/servers.ts';
+import { createReadLints } from '../../../bridge/diagnostics/tool.ts';
 import { type Program, spawnLaunch } from '../../../bridge/terminal/spawn-launch.ts';
-import { createCatalogue } from '../../../bridge/tools/catalogue.ts';
 import type { ToolContext } from '../../../bridge/tools/executor.ts';
-import { carryOut, temporaryWorkspace } from '../tools/temporary-workspace.ts';
+import { carryOut, temporaryWorkspace, toolsWith } from '../tools/temporary-workspace.ts';
 import { checkPatiently } from './patient-checks.ts';
 
 const SCRIPT = `
@@ -105,7 +106,7 @@ export async function checkedWorkspace(
     ...more,
   });
   onTestFinished(() => servers.end());
-  const tools = createCatalogue([], servers);
+  const tools = toolsWith([createReadLints(servers)], [checkingShape(new EditChecks(servers))]);
   const call = (
     tool: string,
     args: Record<string, unknown>,

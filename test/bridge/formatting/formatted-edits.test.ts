@@ -3,12 +3,17 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { Formatters } from '../../../bridge/formatting/formatters.ts';
+import { formattingShape } from '../../../bridge/formatting/shape.ts';
 import { type Confinement, unconfined } from '../../../bridge/sandbox/launch/confinement.ts';
-import { createCatalogue } from '../../../bridge/tools/catalogue.ts';
 import type { Proposed } from '../../../bridge/tools/executor.ts';
 import { MINUTE } from '../../../shared/units.ts';
 import { FileEditMetadata } from '../../../shared/wire/documents.ts';
-import { carryOut, temporaryFolder, temporaryWorkspace } from '../tools/temporary-workspace.ts';
+import {
+  carryOut,
+  temporaryFolder,
+  temporaryWorkspace,
+  toolsWith,
+} from '../tools/temporary-workspace.ts';
 
 const UPPER = ['tr', 'a-z', 'A-Z'];
 
@@ -141,7 +146,7 @@ async function formattedWorkspace(
   const surroundings = { workspace: root, home: root, closedFolders: [], maskFolder: stateDir };
   const confinement = { ...unconfined({ ...surroundings, environment }, 'a test'), kind };
   const at = { root, confinement, stateDir, isDistrusted: () => isDistrusted };
-  const tools = createCatalogue([], undefined, new Formatters(at, MINUTE));
+  const tools = toolsWith([], [formattingShape(new Formatters(at, MINUTE))]);
   const toolOf = (name: string) => {
     const tool = tools.get(name);
     if (tool === undefined) throw new Error(`no tool ${name}`);

@@ -28,7 +28,7 @@ async function seen(file: string, said: string) {
     root,
     confinement: { confineLook: async (launch: unknown) => launch },
     readShowable: () => readShowable(surroundings),
-    readEditor: async () => ({ name: 'Zed', openFiles }),
+    pieces: [async () => ({ editor: { name: 'Zed', openFiles } })],
   } as unknown as ConstructorParameters<typeof Looker>[0];
   const looker = new Looker(looked, signal);
   const finding = {
@@ -37,7 +37,7 @@ async function seen(file: string, said: string) {
     looker,
     worktreeOf: async () => undefined,
     readShowable: () => readFindable(surroundings, () => false),
-    readPage: async () => '',
+    pieces: [],
   };
   const finder = new Finder(finding, signal);
   const mentions = findMentions(said);

@@ -10,7 +10,7 @@ import {
 } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { codebaseSearching } from '../../../bridge/tools/codebase-search.ts';
+import { codebaseSearching } from '../../../bridge/index/tool.ts';
 import { carryOut } from '../tools/temporary-workspace.ts';
 import { ASKED, indexed } from './indexed.ts';
 

@@ -3,11 +3,11 @@ import { once } from 'node:events';
 import { renameSync, rmSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
-import { findCode } from '../../../bridge/context/found-code.ts';
 import type { CodeEmbedding } from '../../../bridge/index/code-index.ts';
+import { findCode } from '../../../bridge/index/found-code.ts';
 import { INDEX_LIMITS } from '../../../bridge/index/limits.ts';
+import { codebaseSearching } from '../../../bridge/index/tool.ts';
 import { logTo } from '../../../bridge/log.ts';
-import { codebaseSearching } from '../../../bridge/tools/codebase-search.ts';
 import {
   type EmbeddingsServer,
   embeddingsServer,

@@ -2,13 +2,13 @@
 import { execFile } from 'node:child_process';
 import { rm } from 'node:fs/promises';
 import { onTestFinished } from 'vitest';
+import { createRunTerminalCmd } from '../../../bridge/commands/run-terminal-cmd.ts';
 import { currentCall } from '../../../bridge/log.ts';
 import { WorkspaceGuard } from '../../../bridge/quarantine/guard.ts';
 import { type ListProtected, protectedIn } from '../../../bridge/quarantine/listing.ts';
 import { listRecords } from '../../../bridge/quarantine/store.ts';
 import { BackgroundProcesses } from '../../../bridge/terminal/background.ts';
 import { ReadLedger } from '../../../bridge/tools/ledger.ts';
-import { createRunTerminalCmd } from '../../../bridge/tools/run-terminal-cmd.ts';
 import { Workspace } from '../../../bridge/workspace/workspace.ts';
 import type { LogIds } from '../../../machine/log-line.ts';
 import type { AttentionItem } from '../../../shared/wire/attention.ts';

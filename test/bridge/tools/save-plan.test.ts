@@ -3,9 +3,8 @@ import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
 import { admit } from '../../../bridge/admission/admit.ts';
 import { createJudge } from '../../../bridge/admission/judge.ts';
-import { createCatalogue } from '../../../bridge/tools/catalogue.ts';
 import type { Mode } from '../../../shared/wire/modes.ts';
-import { temporaryFolder, temporaryWorkspace } from './temporary-workspace.ts';
+import { FILE_TOOLS, temporaryFolder, temporaryWorkspace } from './temporary-workspace.ts';
 
 const PLAN = '.cursor/plans/a.plan.md';
 
@@ -70,11 +69,11 @@ async function bridge(policy?: object) {
   if (policy) await writeFile(join(stateDir, 'policy.json'), JSON.stringify(policy));
   const surroundings = { root, stateDir, isForeign: async () => false };
   const judge = createJudge(surroundings, { isConfined: false });
-  const gate = { workspace: context.workspace, tools: createCatalogue(), judge };
+  const room = { workspace: context.workspace, tools: FILE_TOOLS, judge };
   /** The verdict on a call, or the code of its refusal. */
   const admitted = async (tool: string, args: Record<string, string>, mode: Mode = 'agent') => {
     const named = { callId: 'call_1', conversationId: 'conv_1' };
-    const admission = await admit({ ...named, tool, arguments: args, mode }, gate, undefined);
+    const admission = await admit({ ...named, tool, arguments: args, mode }, room, undefined);
     if (admission.state === 'admitted') return admission.call.verdict.decision;
     return admission.result.status === 'error' ? admission.result.code : '';
   };

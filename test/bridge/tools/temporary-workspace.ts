@@ -3,8 +3,11 @@ import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promi
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
+import { createReadLints } from '../../../bridge/diagnostics/tool.ts';
 import { ToolFailure } from '../../../bridge/failure.ts';
-import { createCatalogue } from '../../../bridge/tools/catalogue.ts';
+import { codebaseSearching } from '../../../bridge/index/tool.ts';
+import { createFileTools } from '../../../bridge/tools/catalogue.ts';
+import type { EditShape } from '../../../bridge/tools/edit-shape.ts';
 import {
   type BridgeTool,
   type ToolContext,
@@ -14,8 +17,17 @@ import { ReadLedger } from '../../../bridge/tools/ledger.ts';
 import { type Place, Workspace } from '../../../bridge/workspace/workspace.ts';
 import type { ToolResult } from '../../../shared/wire/tunnel.ts';
 
-/** The catalogue of a bridge without commands. */
-export const FILE_TOOLS = createCatalogue();
+/** The tools of a bridge without commands, index and language servers. One of `more` takes the place of another. */
+export function toolsWith(
+  more: readonly BridgeTool[] = [],
+  shapes: readonly EditShape[] = [],
+): ReadonlyMap<string, BridgeTool> {
+  const plain = [codebaseSearching(), createReadLints(undefined)];
+  const tools = [...createFileTools(shapes), ...plain, ...more];
+  return new Map(tools.map((tool) => [tool.definition.name, tool]));
+}
+
+export const FILE_TOOLS = toolsWith();
 
 export interface TemporaryWorkspace {
   readonly root: string;

@@ -1,12 +1,12 @@
 /** A bridge that dies over an edit: it carries one call out up to a moment, says so, and waits to be killed. */
 import { Asking } from '../../../bridge/admission/asking.ts';
 import { CallLife } from '../../../bridge/admission/call-life.ts';
-import { createCatalogue } from '../../../bridge/tools/catalogue.ts';
+import { createFileTools } from '../../../bridge/tools/catalogue.ts';
 import type { BridgeTool } from '../../../bridge/tools/executor.ts';
 import { ReadLedger } from '../../../bridge/tools/ledger.ts';
 import { Journal } from '../../../bridge/tunnel/journal.ts';
 import { Workspace } from '../../../bridge/workspace/workspace.ts';
-import { NO_ROOMS } from '../../../bridge/worktrees/rooms.ts';
+import { roomsOf } from '../one-room.ts';
 
 const { root, path, call, moment } = JSON.parse(process.argv[2] ?? '');
 
@@ -42,15 +42,17 @@ const asking = new Asking({
   onRequested: () => {},
   onResolved: () => {},
 });
-const tools = new Map([...createCatalogue()].map(([name, tool]) => [name, stopping(tool)]));
+const tools = new Map(createFileTools().map((tool) => [tool.definition.name, stopping(tool)]));
 const life = new CallLife({
-  workspace: await Workspace.open(root),
-  tools,
+  rooms: roomsOf({
+    workspace: await Workspace.open(root),
+    tools,
+    judge: async () => ({ decision: 'allow', reason: 'the test says so' }),
+  }),
+  guards: [],
   asking,
   journal,
   ledger: new ReadLedger(),
-  elsewhere: NO_ROOMS,
   grantees: { enter: async () => undefined },
-  judge: async () => ({ decision: 'allow', reason: 'the test says so' }),
 });
 await life.run(call, { signal: new AbortController().signal, onOutput: () => {} });

@@ -6,16 +6,14 @@ import { DeviceAsker } from '../../../bridge/admission/askers.ts';
 import { Asking } from '../../../bridge/admission/asking.ts';
 import type { JudgedCall } from '../../../bridge/admission/policy.ts';
 import type { Checkpoints } from '../../../bridge/checkpoints/checkpoints.ts';
+import { undoingIn } from '../../../bridge/checkpoints/undoing.ts';
 import { Audit } from '../../../bridge/grantees/audit.ts';
 import { Grantees } from '../../../bridge/grantees/grantees.ts';
 import { Guests } from '../../../bridge/guests/guests.ts';
-import { createCatalogue } from '../../../bridge/tools/catalogue.ts';
 import type { BridgeTool, FileChange, ToolContext } from '../../../bridge/tools/executor.ts';
 import { ReadLedger } from '../../../bridge/tools/ledger.ts';
-import { OfferFeed } from '../../../bridge/tunnel/feeds.ts';
 import { Journal } from '../../../bridge/tunnel/journal.ts';
 import { CallSession } from '../../../bridge/tunnel/session.ts';
-import { NO_ROOMS } from '../../../bridge/worktrees/rooms.ts';
 import { newCallId, newConversationId } from '../../../shared/ids.ts';
 import { readFile } from '../../../shared/tools/read-file.ts';
 import { write } from '../../../shared/tools/write.ts';
@@ -31,7 +29,12 @@ import {
   type TunnelFrame,
 } from '../../../shared/wire/tunnel.ts';
 import { BRIDGE_ID } from '../admission/device.ts';
-import { type TemporaryWorkspace, temporaryWorkspace } from '../tools/temporary-workspace.ts';
+import { roomsOf } from '../one-room.ts';
+import {
+  type TemporaryWorkspace,
+  temporaryWorkspace,
+  toolsWith,
+} from '../tools/temporary-workspace.ts';
 
 const CONVERSATION = newConversationId(randomUUID());
 
@@ -249,29 +252,35 @@ export class Bench {
       cancel: (callId) => session.cancel(callId),
     });
     const session: CallSession = new CallSession({
-      workspace,
-      tools: createCatalogue([...tools, guests.tool]),
-      elsewhere: NO_ROOMS,
+      rooms: roomsOf({
+        workspace,
+        tools: toolsWith([...tools, guests.tool]),
+        judge: async (call) => ({ decision: await decide(call), reason: 'the test says so' }),
+        undoing: checkpoints && undoingIn(checkpoints, { kind: 'workspace', workspace }),
+      }),
+      guards: [],
       guests,
+      feeds: [guests],
       ledger: new ReadLedger(),
       asking,
       devices: asker,
       journal,
-      look: () => Promise.reject(new Error('no test looks')),
-      processes: () => Promise.resolve({ items: [] }),
-      enrol: () => Promise.resolve('ended'),
-      findFiles: () => Promise.resolve(null),
-      policy: () => Promise.reject(new Error('no test asks')),
-      offers: new OfferFeed(async () => null),
-      reports: [],
+      answers: {
+        look: unasked,
+        processes: unasked,
+        enrol: unasked,
+        files: unasked,
+        policy: unasked,
+        offers_wanted: unasked,
+      },
       grantees: new Grantees(this.stateDir),
       audit: new Audit(this.stateDir),
-      checkpoints,
-      judge: async (call) => ({ decision: await decide(call), reason: 'the test says so' }),
     });
     return { session, journal, guests };
   }
 }
+
+const unasked = () => Promise.reject(new Error('no test asks'));
 
 /** It differs from run to run. */
 function withoutDuration({ metadata, ...result }: ToolResult): ToolResult {

@@ -2,7 +2,6 @@ import { existsSync } from 'node:fs';
 import { mkdir, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { Worktrees } from '../../../bridge/worktrees/worktrees.ts';
 import { NO_BUBBLEWRAP } from '../sandbox/sandboxed-workspace.ts';
 import {
   callOf,
@@ -16,13 +15,7 @@ import {
 it('works without a sandbox, where each command needs a yes', async () => {
   const place = await repositoryWith({ '.gitignore': 'node_modules\n', 'a.txt': 'one\n' });
   await place.put('node_modules/x.js', 'x\n');
-  const programs = join(place.folder, 'programs');
-  await mkdir(programs);
-  for (const name of ['git', 'setpriv', 'getent']) {
-    if (existsSync(`/usr/bin/${name}`)) await symlink(`/usr/bin/${name}`, join(programs, name));
-  }
-  vi.stubEnv('PATH', programs);
-  onTestFinished(() => void vi.unstubAllEnvs());
+  await pathWith(place, ['git', 'setpriv', 'getent']);
   await putState(place, 'policy.json', {
     rules: [{ tool: 'command', pattern: 'echo *', decision: 'allow' }],
   });
@@ -60,8 +53,7 @@ it('have the tools that reach the web', async () => {
 
 it('take no call on a machine without git, and none of them reaches the workspace', async () => {
   const place = await repositoryWith({ 'a.txt': 'one\n' });
-  const opened = vi.spyOn(Worktrees, 'open').mockResolvedValue(undefined);
-  onTestFinished(() => opened.mockRestore());
+  await pathWith(place, ['setpriv', 'getent']);
   const { bridge, tools } = await startBridge(place);
   expect(tools).not.toContain('open_worktree');
   const write = callOf(newConversation(), 'write', { path: 'b.txt', contents: 'b\n' });
@@ -122,3 +114,14 @@ describe.skipIf(NO_BUBBLEWRAP)(`a worktree ${NO_BUBBLEWRAP ?? ''}`, () => {
     expect(await bridge.call(third)).toMatchObject({ code: 'DENIED' });
   });
 });
+
+/** Until the test ends, programs are found by these names alone. */
+async function pathWith(place: { readonly folder: string }, names: readonly string[]) {
+  const programs = join(place.folder, 'programs');
+  await mkdir(programs);
+  for (const name of names) {
+    if (existsSync(`/usr/bin/${name}`)) await symlink(`/usr/bin/${name}`, join(programs, name));
+  }
+  vi.stubEnv('PATH', programs);
+  onTestFinished(() => void vi.unstubAllEnvs());
+}

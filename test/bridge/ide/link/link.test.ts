@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
+import { Distrust } from '../../../../bridge/admission/distrust.ts';
 import { identityOf } from '../../../../bridge/ide/link/confirmed.ts';
-import { Distrust } from '../../../../bridge/ide/link/distrust.ts';
 import { connectFirst } from '../../../../bridge/ide/link/finding.ts';
 import { LINK_LIMITS } from '../../../../bridge/ide/link/limits.ts';
 import type { ScriptedCompanion, Step } from '../../../far-ends/scripted-companion.ts';

@@ -2,9 +2,9 @@
 import { randomUUID } from 'node:crypto';
 import { onTestFinished, vi } from 'vitest';
 import type { OpenQuestion } from '../../../../bridge/admission/asking.ts';
+import { Distrust } from '../../../../bridge/admission/distrust.ts';
 import type { Candidate } from '../../../../bridge/ide/discovery/candidate.ts';
 import { identityOf } from '../../../../bridge/ide/link/confirmed.ts';
-import { Distrust } from '../../../../bridge/ide/link/distrust.ts';
 import { LINK_LIMITS, type LinkLimits } from '../../../../bridge/ide/link/limits.ts';
 import { EditorLink, type EditorView } from '../../../../bridge/ide/link/link.ts';
 import { newBridgeId, newCallId, newConversationId } from '../../../../shared/ids.ts';

@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { expect, test } from 'vitest';
+import { Distrust } from '../../../../bridge/admission/distrust.ts';
 import { isConfirmed } from '../../../../bridge/ide/link/confirmed.ts';
-import { Distrust } from '../../../../bridge/ide/link/distrust.ts';
 import { takeLock } from '../../../../machine/lock.ts';
 import { closedPort } from '../../../bridge/ide/discovery/announcing.ts';
 import { startCompanion } from '../../../bridge/ide/probed-companion.ts';

@@ -1,14 +1,13 @@
 /** Finds the code that a message is about, for the prompt. */
 import { FINDING_LIMITS } from '../../shared/limits.ts';
-import type { MessageLook } from '../../shared/wire/findings.ts';
 import type { Mode } from '../../shared/wire/modes.ts';
+import type { CodeLook } from '../context/finder.ts';
 import type { Passage } from '../search/codebase/passages.ts';
 import { conceptsOf, isWeak } from '../search/codebase/question.ts';
 import { searchIndexed } from '../search/codebase-search.ts';
 import type { SearchIndex } from '../search/search-index.ts';
-import { showPassage } from '../tools/codebase-search.ts';
-import type { Workspace } from '../workspace/workspace.ts';
-import { FIND_LIMITS } from './limits.ts';
+import { INDEX_LIMITS } from './limits.ts';
+import { showPassage } from './tool.ts';
 
 export interface CodeFinding {
   readonly index: SearchIndex;
@@ -16,25 +15,18 @@ export interface CodeFinding {
   readonly modes: readonly Mode[];
 }
 
-export interface CodeLook {
-  readonly search: MessageLook['search'];
-  /** What the model may get without having asked. */
-  readonly workspace: Workspace;
-  readonly signal: AbortSignal;
-}
-
-/** Undefined where there is none: a look never waits for code longer than FIND_LIMITS.codeMs. */
+/** Undefined where there is none: a look never waits for code longer than INDEX_LIMITS.codeMs. */
 export async function findCode(
   { index, modes }: CodeFinding,
   { search, workspace, signal }: CodeLook,
 ): Promise<string[] | undefined> {
   if (!search || !modes.includes(search.mode) || !asksForCode(search.query)) return undefined;
-  const late = AbortSignal.timeout(FIND_LIMITS.codeMs);
+  const late = AbortSignal.timeout(INDEX_LIMITS.codeMs);
   const inTime = AbortSignal.any([signal, late]);
   try {
     const place = await workspace.resolve('.', 'read');
     const { query: question, isPrivate = false } = search;
-    const waitMs = FIND_LIMITS.vectorWaitMs;
+    const waitMs = INDEX_LIMITS.vectorWaitMs;
     // Something is always nearest, also to a message about no code.
     const how = { isPrivate, waitMs, needsWords: true, signal: inTime };
     const looked = { question, place, workspace, index, ...how };
@@ -50,7 +42,7 @@ export async function findCode(
 /** "Yes", "go on" and "do it again" are about no code. */
 function asksForCode(query: string): boolean {
   const telling = conceptsOf(query).filter((concept) => !isWeak(concept));
-  return telling.length >= FIND_LIMITS.leastConcepts;
+  return telling.length >= INDEX_LIMITS.leastConcepts;
 }
 
 /** No more than the prompt has room for; a passage is cut where it would leave too little for the next ones. */
@@ -58,7 +50,7 @@ function textsOf(passages: readonly Passage[]): string[] {
   const texts: string[] = [];
   let left: number = FINDING_LIMITS.maxPassageChars;
   for (const passage of passages.slice(0, FINDING_LIMITS.maxPassages)) {
-    const text = showPassage(passage, left * FIND_LIMITS.codeShare);
+    const text = showPassage(passage, left * INDEX_LIMITS.codeShare);
     if (text === null) break;
     texts.push(text);
     left -= text.length + 2;

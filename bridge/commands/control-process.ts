@@ -6,7 +6,7 @@ import { controlProcess } from '../../shared/tools/process.ts';
 import { ToolFailure } from '../failure.ts';
 import { TERMINAL_LIMITS } from '../terminal/limits.ts';
 import { type KnownProcess, stopProcess } from '../terminal/process-book.ts';
-import { type ArgumentsOf, type BridgeTool, bindTool, type Proposed } from './executor.ts';
+import { type ArgumentsOf, type BridgeTool, bindTool, type Proposed } from '../tools/executor.ts';
 import { processOf, toPage } from './process-report.ts';
 import type { CommandMachine } from './run-terminal-cmd.ts';
 

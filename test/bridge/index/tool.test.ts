@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import { CODEBASE_LIMITS } from '../../../bridge/search/codebase/limits.ts';
 import { findTool } from '../../../shared/tools/catalogue.ts';
-import { temporaryWorkspace } from './temporary-workspace.ts';
+import { temporaryWorkspace } from '../tools/temporary-workspace.ts';
 
 const FILES = {
   'src/main.py': 'from flask import Flask\n\napp = Flask(__name__)\n\n\n',

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { judgeCall, type Policy } from '../../../bridge/admission/policy.ts';
+import { createControlProcess } from '../../../bridge/commands/control-process.ts';
 import { Egress } from '../../../bridge/egress/egress.ts';
 import { TERMINAL_LIMITS } from '../../../bridge/terminal/limits.ts';
 import { BoundedOutput } from '../../../bridge/terminal/output.ts';
-import { createControlProcess } from '../../../bridge/tools/control-process.ts';
 import { REGISTRIES } from '../../../shared/tools/registries.ts';
 import { OPEN } from '../egress/proxied.ts';
 import { aboutCommand } from '../terminal/plain-launch.ts';

@@ -27,15 +27,15 @@ import { BoundedOutput } from '../terminal/output.ts';
 import type { KnownProcess } from '../terminal/process-book.ts';
 import { runCommand } from '../terminal/run-command.ts';
 import { lineIn, type ShellSession, ShellSessions } from '../terminal/shell-sessions.ts';
-import type { Place, Workspace } from '../workspace/workspace.ts';
-import { toCommandResult } from './command-result.ts';
 import {
   type ArgumentsOf,
   type BridgeTool,
   type Proposed,
   parseArguments,
   type ToolContext,
-} from './executor.ts';
+} from '../tools/executor.ts';
+import type { Place, Workspace } from '../workspace/workspace.ts';
+import { toCommandResult } from './command-result.ts';
 
 type CommandCall = ArgumentsOf<typeof runTerminalCmd>;
 

@@ -1,10 +1,10 @@
 import { createServer, type RequestListener } from 'node:http';
 import { expect, it } from 'vitest';
-import { createWebFetch } from '../../../bridge/tools/web-fetch.ts';
 import type { Net } from '../../../bridge/web/page.ts';
 import { AllowedSites } from '../../../bridge/web/sites.ts';
+import { createWebFetch } from '../../../bridge/web-tools/fetch.ts';
 import { portOf } from '../../far-ends/listening.ts';
-import { temporaryWorkspace } from './temporary-workspace.ts';
+import { temporaryWorkspace } from '../tools/temporary-workspace.ts';
 
 it('gives a page as Markdown in parts, and marks its words as the web’s', async () => {
   const site = await startSite((_, response) => {

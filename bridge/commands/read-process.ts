@@ -7,7 +7,7 @@ import type { ToolResult } from '../../shared/wire/tunnel.ts';
 import { findLine } from '../search/text-search.ts';
 import { TERMINAL_LIMITS } from '../terminal/limits.ts';
 import type { KnownProcess, ProcessBook } from '../terminal/process-book.ts';
-import { type ArgumentsOf, type BridgeTool, doing, type ToolContext } from './executor.ts';
+import { type ArgumentsOf, type BridgeTool, doing, type ToolContext } from '../tools/executor.ts';
 import { describeProcess, processOf, toPage } from './process-report.ts';
 
 type ReadProcessCall = ArgumentsOf<typeof readProcess>;

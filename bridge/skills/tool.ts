@@ -1,7 +1,7 @@
 /** Runs activate_skill: gives a skill's instructions, or a file of its folder. */
 import { activateSkill } from '../../shared/tools/activate-skill.ts';
-import { noSkill, type SkillLook, type Skills } from '../skills/skills.ts';
-import { type BridgeTool, doing } from './executor.ts';
+import { type BridgeTool, doing } from '../tools/executor.ts';
+import { noSkill, type SkillLook, type Skills } from './skills.ts';
 
 export interface SkillReading {
   readonly skills: Pick<Skills, 'content' | 'file'>;

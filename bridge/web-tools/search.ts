@@ -1,9 +1,9 @@
 /** Runs web_search: asks the owner's search service, and lists what it found. */
 import { nameInLine } from '../../shared/text/plain-sight.ts';
 import { webSearch } from '../../shared/tools/web-search.ts';
+import { type BridgeTool, doing } from '../tools/executor.ts';
 import { type SearchService, searchWeb } from '../web/search.ts';
-import { type BridgeTool, doing } from './executor.ts';
-import { marked } from './web-fetch.ts';
+import { marked } from './fetch.ts';
 
 export function createWebSearch(service: SearchService): BridgeTool {
   return doing(webSearch, async (args, { signal }) => {

@@ -1,15 +1,15 @@
 /** Runs read_lints: shows what language servers find in files as they are. */
 import { nameInLine } from '../../shared/text/plain-sight.ts';
 import { readLints } from '../../shared/tools/read-lints.ts';
-import { describeFinding } from '../diagnostics/edit-checks.ts';
-import { isError } from '../diagnostics/findings.ts';
-import { DIAGNOSTICS_LIMITS } from '../diagnostics/limits.ts';
-import type { LanguageServers } from '../diagnostics/servers.ts';
 import { decode } from '../edits/encoding.ts';
 import { ToolFailure } from '../failure.ts';
+import { type BridgeTool, doing } from '../tools/executor.ts';
 import { readContent } from '../workspace/files.ts';
 import type { Place } from '../workspace/workspace.ts';
-import { type BridgeTool, doing } from './executor.ts';
+import { describeFinding } from './edit-checks.ts';
+import { isError } from './findings.ts';
+import { DIAGNOSTICS_LIMITS } from './limits.ts';
+import type { LanguageServers } from './servers.ts';
 
 /** The tool of one folder. Without servers it says of each file that nothing checks it. */
 export function createReadLints(servers: LanguageServers | undefined): BridgeTool {

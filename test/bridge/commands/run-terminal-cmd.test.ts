@@ -1,16 +1,20 @@
 import { symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
+import { createRunTerminalCmd } from '../../../bridge/commands/run-terminal-cmd.ts';
 import { unconfined } from '../../../bridge/sandbox/launch/confinement.ts';
 import { BackgroundProcesses } from '../../../bridge/terminal/background.ts';
 import type { ToolContext } from '../../../bridge/tools/executor.ts';
-import { createRunTerminalCmd } from '../../../bridge/tools/run-terminal-cmd.ts';
 import { COMMAND_LIMITS } from '../../../shared/limits.ts';
 import { TerminalCommandMetadata } from '../../../shared/wire/documents.ts';
 import type { ToolResult } from '../../../shared/wire/tunnel.ts';
 import { guardedWorkspace } from '../quarantine/guarded-workspace.ts';
 import { NO_BUBBLEWRAP } from '../sandbox/sandboxed-workspace.ts';
-import { carryOut, type TemporaryWorkspace, temporaryWorkspace } from './temporary-workspace.ts';
+import {
+  carryOut,
+  type TemporaryWorkspace,
+  temporaryWorkspace,
+} from '../tools/temporary-workspace.ts';
 
 const background = new BackgroundProcesses();
 afterAll(() => background.endAll());

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
+import { createCommandTools } from '../../../bridge/commands/feature.ts';
 import { TERMINAL_LIMITS } from '../../../bridge/terminal/limits.ts';
-import { createCommandTools } from '../../../bridge/tools/catalogue.ts';
 import { Workspace } from '../../../bridge/workspace/workspace.ts';
 import { COMMAND_LIMITS } from '../../../shared/limits.ts';
 import { freshWorkspace, NO_BUBBLEWRAP } from '../sandbox/sandboxed-workspace.ts';

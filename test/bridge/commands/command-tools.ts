@@ -3,14 +3,14 @@ import { mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll } from 'vitest';
+import { createCommandTools } from '../../../bridge/commands/feature.ts';
 import { unconfined } from '../../../bridge/sandbox/launch/confinement.ts';
 import { BackgroundProcesses } from '../../../bridge/terminal/background.ts';
-import { createCommandTools } from '../../../bridge/tools/catalogue.ts';
 import type { ToolContext } from '../../../bridge/tools/executor.ts';
 import { ReadLedger } from '../../../bridge/tools/ledger.ts';
 import { Workspace } from '../../../bridge/workspace/workspace.ts';
 import type { ToolResult } from '../../../shared/wire/tunnel.ts';
-import { carryOut } from './temporary-workspace.ts';
+import { carryOut } from '../tools/temporary-workspace.ts';
 
 export const background = new BackgroundProcesses();
 let root: string;

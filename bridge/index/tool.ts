@@ -8,9 +8,9 @@ import { CODEBASE_LIMITS } from '../search/codebase/limits.ts';
 import type { Passage } from '../search/codebase/passages.ts';
 import { type SearchAnswer, searchCodebase } from '../search/codebase-search.ts';
 import type { SearchIndex } from '../search/search-index.ts';
+import { type ArgumentsOf, type BridgeTool, doing, type ToolExecutor } from '../tools/executor.ts';
+import { withRuleNotes } from '../tools/rule-notes.ts';
 import type { Place } from '../workspace/workspace.ts';
-import { type ArgumentsOf, type BridgeTool, doing, type ToolExecutor } from './executor.ts';
-import { withRuleNotes } from './rule-notes.ts';
 
 /** The tool, with the index of the workspace where there is one. */
 export function codebaseSearching(index?: SearchIndex): BridgeTool {

@@ -2,16 +2,16 @@
 import { previewUndo, undoChanges } from '../../shared/tools/undo.ts';
 import type { ToolResult } from '../../shared/wire/tunnel.ts';
 import type { UndoFields } from '../../shared/wire/undo.ts';
-import type { Checkpoints } from '../checkpoints/checkpoints.ts';
-import type { Selection } from '../checkpoints/selection.ts';
-import { applyUndo, previewUndo as preview, type Undo, undoChanged } from '../checkpoints/undo.ts';
-import { previewText, reportOf, sentenceOf } from '../checkpoints/words.ts';
 import { ToolFailure } from '../failure.ts';
-import { type BridgeTool, bindTool, doing, type ToolContext } from './executor.ts';
+import { type BridgeTool, bindTool, doing, type ToolContext } from '../tools/executor.ts';
+import type { Checkpoints } from './checkpoints.ts';
+import type { Selection } from './selection.ts';
+import { applyUndo, previewUndo as preview, type Undo, undoChanged } from './undo.ts';
+import { previewText, reportOf, sentenceOf } from './words.ts';
 
-/** By their names. */
-export function undoTools(checkpoints: Checkpoints): ReadonlyMap<string, BridgeTool> {
-  const tools = [
+/** They preview an undo, and make it. */
+export function undoTools(checkpoints: Checkpoints): readonly BridgeTool[] {
+  return [
     doing(previewUndo, async (args, context) => {
       const undo = await planned(checkpoints, args, context);
       return toResult(undo, await previewText(undo, context.signal));
@@ -40,7 +40,6 @@ export function undoTools(checkpoints: Checkpoints): ReadonlyMap<string, BridgeT
       },
     }),
   ];
-  return new Map(tools.map((tool) => [tool.definition.name, tool]));
 }
 
 /** Throws a {@link ToolFailure} (`NOTHING_TO_UNDO`). */

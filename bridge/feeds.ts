@@ -1,9 +1,17 @@
 /** What the edge learns of the bridge beside calls: its offered tools, its MCP servers, and whom its machine lets in. */
-import type { OfferSet } from '../../shared/wire/offer.ts';
-import type { BridgeFrame } from '../../shared/wire/tunnel.ts';
+import type { OfferSet } from '../shared/wire/offer.ts';
+import type { BridgeFrame } from '../shared/wire/tunnel.ts';
+
+/** Frames that are sent unasked. No method throws. */
+export interface Feed {
+  /** A welcome came: `send` sends a frame now or not at all, until {@link lost}. */
+  welcomed(send: (frame: BridgeFrame) => void): void;
+  /** The connection was lost. */
+  lost(): void;
+}
 
 /** Sends a digest of the offered tools in each hello, and the set on request or after a change. */
-export class OfferFeed {
+export class OfferFeed implements Feed {
   readonly #read: () => Promise<OfferSet | null>;
   #send: ((frame: BridgeFrame) => void) | null = null;
   /** Digest of the set that the edge knows; null for none. */
@@ -22,13 +30,11 @@ export class OfferFeed {
     return digest === undefined ? {} : { offers: digest };
   }
 
-  /** A welcome came. From now on the edge gets changes. */
   welcomed(send: (frame: BridgeFrame) => void): void {
     this.#send = send;
     this.update();
   }
 
-  /** The connection was lost. */
   lost(): void {
     this.#send = null;
   }
@@ -46,7 +52,7 @@ export class OfferFeed {
 }
 
 /** Sends a report after each welcome, and after each change. */
-export class ReportFeed {
+export class ReportFeed implements Feed {
   readonly #read: () => BridgeFrame;
   #send: ((frame: BridgeFrame) => void) | null = null;
   /** What this connection has sent last, as JSON. */
@@ -56,14 +62,12 @@ export class ReportFeed {
     this.#read = read;
   }
 
-  /** A welcome came. */
   welcomed(send: (frame: BridgeFrame) => void): void {
     this.#send = send;
     this.#sent = undefined;
     this.update();
   }
 
-  /** The connection was lost. */
   lost(): void {
     this.#send = null;
   }
