@@ -300,7 +300,7 @@ const MAY_IMPORT = parseTable(`
   worker/upstream/dialects/anthropic: shared worker/upstream worker/upstream/dialects openai
   worker/upstream/dialects/responses: shared worker/upstream worker/upstream/dialects
   worker/upstream/dialects/chat: shared worker/upstream worker/upstream/dialects
-  worker/upstream/demo: shared worker/upstream openai zod
+  worker/upstream/demo:
   worker/reply: shared worker/upstream
   worker/export: shared
 

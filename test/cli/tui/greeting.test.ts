@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { EXAMPLES } from '../../../cli/chat/message.ts';
 import { TOOLS } from '../../../shared/tools/catalogue.ts';
-import { nextMove } from '../../../worker/upstream/demo/planner.ts';
+import { nextMove } from '../../../worker/upstream/demo/intents.ts';
 import { openWriter } from './open-writer.ts';
 
 const PLACEHOLDER = 'Ask or tell it something';
@@ -25,6 +25,6 @@ test('an empty box says what to write, and Tab writes one example after the othe
 
 test.each(EXAMPLES)('the demo model does something for: %s', (query) => {
   const tools = new Set(TOOLS.map(({ name }) => name));
-  const { calls } = nextMove({ query, isFirstAnswer: true, turns: [] }, tools);
-  expect(calls.length).toBeGreaterThan(0);
+  const { call } = nextMove({ query, isFirstAnswer: true, results: [] }, tools);
+  expect(call).toBeDefined();
 });

@@ -1,6 +1,5 @@
 /** The demo model as an upstream. It needs no key, so that a new user can see the whole system running. */
-import type { ChatCompletionChunk } from 'openai/resources/chat/completions';
-import { type Move, nextMove, type Talk } from './planner.ts';
+import { type Move, nextMove, type Talk } from './intents.ts';
 
 /** The name under which the demo model answers. */
 export const DEMO_MODEL = 'demo';
@@ -43,18 +42,14 @@ function readTalk(messages: readonly DemoMessage[]): Talk {
     ({ role, content }) => role === 'user' && !textOf(content).startsWith('<system_reminder>'),
   );
   const since = messages.slice(asked + 1);
-  const results = new Map(
-    since.map(({ role, tool_call_id: id, content }) => [role === 'tool' && id, textOf(content)]),
-  );
+  const results = new Map(since.map((message) => [message.tool_call_id, textOf(message.content)]));
   const text = textOf(messages[asked]?.content);
   const lost = 'Error NO_RESULT: The call has no result.';
   return {
     // The prompt puts context before the request.
     query: (/<user_query>([\s\S]*)<\/user_query>/.exec(text)?.[1] ?? text).trim(),
     isFirstAnswer: !messages.some(({ role }) => role === 'assistant'),
-    turns: since
-      .map((message) => callIds(message).map((id) => results.get(id) ?? lost))
-      .filter((turn) => turn.length > 0),
+    results: since.flatMap(callIds).map((id) => results.get(id) ?? lost),
   };
 }
 
@@ -69,39 +64,28 @@ function textOf(content: unknown): string {
   return content.map((part: unknown) => String(Object(part).text ?? '')).join('');
 }
 
-/** `created` is constant: the same request gets the same bytes. */
-const HEAD = {
-  id: 'chatcmpl-demo',
-  created: 0,
-  model: DEMO_MODEL,
-  object: 'chat.completion.chunk',
-};
-
-type DemoDelta = ChatCompletionChunk['choices'][number]['delta'];
-
 /** The data of each event. */
-function* eventsOf({ text, calls }: Move, messages: readonly DemoMessage[]): Generator<string> {
-  const chunk = (delta: DemoDelta, finish_reason: string | null = null) =>
-    JSON.stringify({ ...HEAD, choices: [{ index: 0, delta, finish_reason }] });
-  // Ids are numbered through the whole conversation.
-  const firstId = messages.flatMap(callIds).length + 1;
+function* eventsOf({ text, call }: Move, messages: readonly DemoMessage[]): Generator<string> {
+  const chunk = (delta: object, finish_reason: string | null = null) =>
+    JSON.stringify({ choices: [{ index: 0, delta, finish_reason }] });
   yield chunk({ role: 'assistant', content: '' });
   for (const content of piecesOf(text)) yield chunk({ content });
-  for (const [index, { name, arguments: args }] of calls.entries()) {
-    const id = `call_demo_${firstId + index}`;
-    yield chunk({
-      tool_calls: [{ index, id, type: 'function', function: { name, arguments: '' } }],
-    });
-    for (const piece of piecesOf(JSON.stringify(args))) {
-      yield chunk({ tool_calls: [{ index, function: { arguments: piece } }] });
-    }
+  const args = call ? JSON.stringify(call.arguments) : '';
+  if (call) {
+    // Numbered through the whole conversation.
+    const id = `call_demo_${messages.flatMap(callIds).length + 1}`;
+    const made = { name: call.name, arguments: '' };
+    yield chunk({ tool_calls: [{ index: 0, id, type: 'function', function: made }] });
   }
-  yield chunk({}, calls.length > 0 ? 'tool_calls' : 'stop');
-  const prompt = tokensIn(messages.map(({ content }) => textOf(content)).join(''));
-  const completion = tokensIn(text + JSON.stringify(calls));
-  const usage = { prompt_tokens: prompt, completion_tokens: completion };
-  const total = { ...usage, total_tokens: prompt + completion };
-  yield JSON.stringify({ ...HEAD, choices: [], usage: total });
+  for (const piece of piecesOf(args)) {
+    yield chunk({ tool_calls: [{ index: 0, function: { arguments: piece } }] });
+  }
+  yield chunk({}, call ? 'tool_calls' : 'stop');
+  const prompt_tokens = tokensIn(messages.map(({ content }) => textOf(content)).join(''));
+  const completion_tokens = tokensIn(text + args);
+  const total_tokens = prompt_tokens + completion_tokens;
+  const usage = { prompt_tokens, completion_tokens, total_tokens };
+  yield JSON.stringify({ choices: [], usage });
   yield '[DONE]';
 }
 
