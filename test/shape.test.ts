@@ -261,7 +261,7 @@ const MAY_IMPORT = parseTable(`
   bench/tools: shared machine bench local/bridge local/runtime bridge/checkpoints
     bridge/completion bridge/diagnostics bridge/index bridge/sandbox/proof bridge/search
     bridge/terminal bridge/tools bridge/workspace @vscode/ripgrep node:
-  bench: shared bin bench/cases bench/escapes bench/faults bench/fuzz bridge/mcp bench/page
+  bench: bridge/config.ts shared bin bench/cases bench/escapes bench/faults bench/fuzz bridge/mcp bench/page
     bench/recording bench/terminal bench/tools esbuild machine playwright-core bridge/index bridge/search
     bridge/workspace bridge/sandbox bridge/sandbox/launch bridge/sandbox/proof
     bridge/sandbox/view bridge/terminal bridge/tools bridge/tunnel @modelcontextprotocol/client

@@ -80,6 +80,12 @@ export const FIRST_INPUT = 3;
 export const SHELL = existsSync('/bin/bash') ? '/bin/bash' : '/bin/sh';
 
 /**
+ * The options of each start of {@link SHELL}. Bash takes an input that is a socket, as Node's pipes are, for a login from
+ * afar, and would run the person's `.bashrc` first.
+ */
+export const SHELL_OPTIONS: readonly string[] = SHELL === '/bin/bash' ? ['--norc'] : [];
+
+/**
  * A command line as a program and its arguments. Both outputs share one pipe, so that their lines keep their order.
  * `report` is the descriptor on which the shell reports its end.
  */
@@ -87,11 +93,13 @@ export function shellArgv(
   command: string,
   report?: number,
 ): readonly [file: string, ...args: string[]] {
-  const first = report === undefined ? '/bin/sh' : SHELL;
-  return [first, '-c', `exec 2>&1; ${shellScript(report)}`, SHELL, command];
+  const first: readonly [string, ...string[]] =
+    report === undefined ? ['/bin/sh'] : [SHELL, ...SHELL_OPTIONS];
+  return [...first, '-c', `exec 2>&1; ${shellScript(report)}`, SHELL, command];
 }
 
 /** Runs the line `$1`: in a new shell `$0`, or in the same one, which then is `$0` too, where that reports its end. */
 export function shellScript(report?: number): string {
-  return report === undefined ? 'exec "$0" -c "$1"' : reportingScript(report);
+  const start = ['exec "$0"', ...SHELL_OPTIONS, '-c "$1"'].join(' ');
+  return report === undefined ? start : reportingScript(report);
 }

@@ -8,6 +8,7 @@ import {
   FIRST_INPUT,
   reportDescriptor,
   SHELL,
+  SHELL_OPTIONS,
   shellDescriptor,
   shellScript,
   startDescriptor,
@@ -122,7 +123,7 @@ export function limitedShell(
   const report = reportsShell ? shellDescriptor(others, where) : undefined;
   const start = `${isServer ? '' : 'exec 2>&1; '}${shellScript(report)}`;
   const script = `${TAKE_LINE}${first}{ ${limits}; } 2>/dev/null; ${taken}${closed}; ${given}${start}`;
-  return [SHELL, '-c', script, SHELL];
+  return [SHELL, ...SHELL_OPTIONS, '-c', script, SHELL];
 }
 
 /**

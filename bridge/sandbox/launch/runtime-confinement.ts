@@ -9,6 +9,7 @@ import {
   FIRST_INPUT,
   type Launch,
   SHELL,
+  SHELL_OPTIONS,
   shellDescriptor,
   shellScript,
 } from '../../terminal/launch.ts';
@@ -180,7 +181,7 @@ function commandLaunch(
 ): Launch {
   const report = reportsShell ? shellDescriptor(1, { hasPidNamespace: false }) : undefined;
   const script = `${isServer ? '' : 'exec 2>&1; '}${shellScript(report)}`;
-  const words = [SHELL, '-c', script, SHELL, command].map(shellWord).join(' ');
+  const words = [SHELL, ...SHELL_OPTIONS, '-c', script, SHELL, command].map(shellWord).join(' ');
   const given = Buffer.from(exportsOf(variables)).toString();
   const launch = launchOf(argv, machine, `${given}exec ${words}`);
   const shellBegins = reportsShell ? { ...env, ...variables } : undefined;
