@@ -8,8 +8,7 @@ import {
   type TypedAnswer,
   yesWords,
 } from '../../shared/shown/proposal.ts';
-import type { Lasting } from '../../shared/wire/approvals.ts';
-import type { ApprovalEvent } from '../render/catch-up.ts';
+import type { Lasting, OpenApproval } from '../../shared/wire/approvals.ts';
 import { ownCommand } from '../terminal/own-command.ts';
 import { askForChangedFile } from './changed-file.ts';
 import { type Chat, sayUnlessCounted } from './chat.ts';
@@ -43,7 +42,7 @@ export async function askApproval(
 export type ApprovalDesk = Pick<Chat, 'client' | 'device' | 'terminal' | 'conversationId' | 'own'>;
 
 type ApprovalAsk = Pick<
-  ApprovalEvent,
+  OpenApproval,
   'callId' | 'bridgeId' | 'nonce' | 'proposal' | 'newText' | 'lasting'
 >;
 

@@ -1,8 +1,8 @@
 /** Asks the person the agent's questions; an answer is a number or text. */
 
 import { REQUEST_LIMITS } from '../../shared/limits.ts';
+import type { OpenQuestions } from '../../shared/wire/approvals.ts';
 import type { Answer, Question } from '../../shared/wire/documents.ts';
-import type { ClarificationEvent } from '../render/catch-up.ts';
 import { type Chat, sayUnlessCounted } from './chat.ts';
 
 /**
@@ -15,7 +15,7 @@ export async function askClarification(
     documentId,
     questions,
     responseId,
-  }: Pick<ClarificationEvent, 'documentId' | 'questions'> & { readonly responseId?: string },
+  }: Pick<OpenQuestions, 'documentId' | 'questions'> & { readonly responseId?: string },
   signal: AbortSignal,
 ): Promise<'sent' | 'refused' | 'open'> {
   const answers: Answer[] = [];

@@ -2,12 +2,7 @@
 import type { ReadEvent, StreamEvent } from '../../shared/wire/events.ts';
 import { askKeyOf, asksOf } from '../../shared/wire/fold.ts';
 import type { SubagentAsk } from '../../shared/wire/subagents.ts';
-import {
-  type ApprovalEvent,
-  approvalEvent,
-  type ClarificationEvent,
-  clarificationEvent,
-} from '../render/catch-up.ts';
+import { type AskingEvent, questionOf } from '../render/shown.ts';
 import { askApproval } from './approvals.ts';
 import { type Chat, sayWhereToAnswer } from './chat.ts';
 import { askClarification } from './clarifications.ts';
@@ -17,7 +12,7 @@ interface ShownQuestion {
   readonly key: string;
   readonly documentId: string;
   readonly conversationId: string | undefined;
-  readonly event: ApprovalEvent | ClarificationEvent;
+  readonly event: AskingEvent;
 }
 
 /** A question that waits for its turn, or for the person. */
@@ -109,13 +104,13 @@ function questionsOf(event: StreamEvent): ShownQuestion[] {
   if (event.type === 'subagent_ask') return [questionOfSubagent(event.documentId, event.ask)];
   if (event.type !== 'snapshot' || event.snapshot.scope !== 'response') return [];
   return event.snapshot.response.documents.flatMap((document) => {
-    const own = [approvalEvent(document), clarificationEvent(document)];
+    const own = questionOf(document);
     const below = asksOf(document.metadata).map((one) => questionOfSubagent(document.id, one));
-    return [...own.flatMap((one) => (one ? [ownQuestion(one)] : [])), ...below];
+    return own ? [ownQuestion(own), ...below] : below;
   });
 }
 
-function ownQuestion(event: ApprovalEvent | ClarificationEvent): ShownQuestion {
+function ownQuestion(event: AskingEvent): ShownQuestion {
   const { documentId } = event;
   const key = event.type === 'approval_request' ? `${event.callId} ${event.nonce}` : documentId;
   return { key, documentId, conversationId: undefined, event };

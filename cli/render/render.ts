@@ -2,12 +2,11 @@
 import { factsOf } from '../../shared/wire/document-types.ts';
 import type { StreamEvent } from '../../shared/wire/events.ts';
 import type { Paint } from '../terminal/paint.ts';
-import { catchUp } from './catch-up.ts';
 import { writeClarificationEvent } from './clarification.ts';
 import { type LineEnds, Pen } from './pen.ts';
 import { writePlanEvent, writeTodosEvent } from './plan.ts';
 import { writeDone, writeNews, writeNotAttached, writeRestart } from './run.ts';
-import { learn, type Shown, type ShownEvent } from './shown.ts';
+import { learn, missingEvents, type Shown, type ShownEvent } from './shown.ts';
 import {
   type Drawing,
   type ResponseView,
@@ -158,14 +157,14 @@ type SnapshotState = Extract<StreamEvent, { type: 'snapshot' }>['snapshot'];
 /** Writes what the screen lacks; writes the whole answer again if the screen and the snapshot contradict each other. */
 function renderSnapshot(state: RenderState, snapshot: SnapshotState, paint: Paint): Rendered {
   if (snapshot.scope !== 'response') return { state, text: '' };
-  const news = catchUp(state.documents, snapshot.response);
+  const news = missingEvents(state.documents, snapshot.response);
   if (news) return renderAll(state, news, paint);
   const restart = draw(state, null, (pen) => {
     if (state.view === 'answer') pen.gap();
     else writeRestart(pen, paint);
   });
   const blank = { ...restart.state, documents: new Map() };
-  const all = renderAll(blank, catchUp(blank.documents, snapshot.response) ?? [], paint);
+  const all = renderAll(blank, missingEvents(blank.documents, snapshot.response) ?? [], paint);
   return { state: all.state, text: restart.text + all.text };
 }
 
