@@ -3,7 +3,7 @@ import type { ChatResponse, Document, EventStream } from '../../../client/index.
 import { inOneLine } from '../../../shared/text/plain-sight.ts';
 import { PlanMetadata } from '../../../shared/wire/documents.ts';
 import { isPlan } from '../../../shared/wire/fold.ts';
-import { settingsOf } from '../../chat/turn.ts';
+import { settingsOf } from '../../chat/chat.ts';
 import type { DialogSession } from './dialog.ts';
 import type { Panel } from './panel.ts';
 
