@@ -2,9 +2,12 @@
 import type { ReadEvent } from '../../shared/wire/events.ts';
 import { askKeyOf } from '../../shared/wire/fold.ts';
 import { SubagentAsk } from '../../shared/wire/subagents.ts';
-import { askApproval } from './approvals.ts';
-import { type Chat, sayWhereToAnswer } from './chat.ts';
-import { askClarification } from './clarifications.ts';
+import { decideApproval, sendReply, withOwnText } from '../questions/approval.ts';
+import { askQuestions } from '../questions/clarification.ts';
+import { Withdrawn } from '../questions/steps.ts';
+import { ownCommand } from '../terminal/own-command.ts';
+import { type Chat, sayUnlessCounted, sayWhereToAnswer } from './chat.ts';
+import { prompterByLines } from './lines.ts';
 
 /** Asks only for the answers: the screen already shows the questions. */
 export class Questions {
@@ -54,18 +57,69 @@ export class Questions {
     await this.#asked;
   }
 
-  /** A subagent's question is answered at the subagent's conversation. */
   async #ask(ask: SubagentAsk, signal: AbortSignal): Promise<void> {
     if (signal.aborted) return;
-    const { conversationId } = ask;
-    const there = { ...this.#chat, conversationId };
-    if (ask.kind === 'approval') {
-      await askApproval(there, ask, signal, () => this.#answered.add(ask.callId));
-      return;
-    }
-    const { responseId, ...asked } = ask;
-    const isOwn = conversationId === this.#chat.conversationId;
-    const answered = await askClarification(there, isOwn ? asked : ask, signal);
-    if (answered === 'open' && !signal.aborted) sayWhereToAnswer(there);
+    const onAnswer = () => ask.kind === 'approval' && this.#answered.add(ask.callId);
+    const answered = await answerByLines(this.#chat, ask, signal, onAnswer);
+    if (answered !== 'open' || signal.aborted || ask.kind === 'approval') return;
+    sayWhereToAnswer({ ...this.#chat, conversationId: ask.conversationId });
   }
 }
+
+/** Where the person is asked by lines. */
+export type QuestionDesk = Pick<Chat, 'client' | 'device' | 'terminal' | 'conversationId' | 'own'>;
+
+/**
+ * Asks until the answer is clear and sends it, to the conversation that asks. `refused` means that the server did not
+ * take it, and `open` that there was none. `onAnswer` is called before the answer is sent: the event that it leads to
+ * can be quicker than the reply.
+ */
+export async function answerByLines(
+  desk: QuestionDesk,
+  ask: SubagentAsk,
+  signal: AbortSignal,
+  onAnswer: () => void = () => {},
+): Promise<'sent' | 'refused' | 'open'> {
+  const { terminal, device } = desk;
+  const say = (words: string) => terminal.write(`${terminal.paint('yellow', words)}\n`);
+  if (ask.kind === 'approval' && !device) {
+    say(noKey());
+    return 'open';
+  }
+  let send: () => Promise<void>;
+  try {
+    send = await askToSend(desk, ask, signal);
+  } catch (error) {
+    if (!(error instanceof Withdrawn)) throw error;
+    if (ask.kind === 'approval' && !signal.aborted) say(UNANSWERED);
+    return 'open';
+  }
+  onAnswer();
+  return (await sayUnlessCounted(desk, send)) ? 'sent' : 'refused';
+}
+
+/** Returns what sends the answer. @throws {Withdrawn} */
+async function askToSend(
+  desk: QuestionDesk,
+  ask: SubagentAsk,
+  signal: AbortSignal,
+): Promise<() => Promise<void>> {
+  const { client, device, terminal } = desk;
+  const prompter = prompterByLines(terminal, signal);
+  if (ask.kind === 'approval') {
+    const reply = await decideApproval(prompter, await withOwnText(ask), desk);
+    return () => sendReply(client, ask, reply, device);
+  }
+  const { questions, conversationId, documentId, responseId } = ask;
+  const answers = await askQuestions(prompter, questions);
+  // A turn's own questions are answered in its response alone.
+  const body = conversationId === desk.conversationId ? { answers } : { answers, responseId };
+  return () => client.answerClarification(conversationId, documentId, body);
+}
+
+const UNANSWERED =
+  "The question is still open. Answer it in the bridge's terminal or on a device that the bridge knows. " +
+  'Ctrl-C cancels the answer.';
+const noKey = () =>
+  "This machine has no key that the bridge knows. Answer the question in the bridge's terminal or on a device " +
+  `that the bridge knows; \`${ownCommand('devices', 'show')}\` makes this machine one. Ctrl-C cancels the answer.`;

@@ -39,29 +39,28 @@ export async function choosePlan(
     const chosen = await panel.choose({
       title: 'What to do with the plan?',
       body: [{ text: inOneLine(plan.title), style: 'bold' }],
-      choices: WAYS.map((label) => ({ label })),
+      choices: [
+        { label: 'Carry it out', answer: 'execute' },
+        { label: 'Keep planning', answer: 'change' },
+        { label: 'Save it as a file', answer: 'save' },
+        { label: 'Nothing', answer: 'leave' },
+      ],
     });
-    switch (chosen?.index) {
-      case 0:
+    switch (chosen?.answer) {
+      case 'execute':
         return await execute(plan, session);
-      case 1: {
-        const words = await askChange(panel);
+      case 'change': {
+        const body = [{ text: 'What should be different?' }];
+        const words = await panel.write({ title: 'Keep planning', body });
         if (words) return await session.send(words);
         break;
       }
-      case 2:
+      case 'save':
         return await begin(session.chat.client.savePlan(...placeOf(plan)));
       default:
         return;
     }
   }
-}
-
-const WAYS = ['Carry it out', 'Keep planning', 'Save it as a file', 'Nothing'];
-
-async function askChange(panel: Panel): Promise<string | undefined> {
-  const body = [{ text: 'What should be different?' }];
-  return await panel.write({ title: 'Keep planning', body });
 }
 
 async function execute(plan: MadePlan, { chat }: Pick<DialogSession, 'chat'>): Promise<void> {
