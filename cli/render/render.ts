@@ -96,7 +96,8 @@ function renderOwn(state: RenderState, event: ShownEvent, paint: Paint): Rendere
   const shown = learn(place.before, event);
   if (!shown) return { state, text: '' };
   const rendered = draw(state, id, (pen) => {
-    if (isInView(state.view, shown)) writeEvent({ pen, shown, event, place, paint });
+    const isInView = state.view === 'all' || (state.view === 'answer') === isAnswer(shown);
+    if (isInView) writeEvent({ pen, shown, event, place, paint });
     else if (isAnswer(shown)) writeLoss(pen, event, paint);
   });
   const documents = new Map(state.documents).set(id, shown);
@@ -115,10 +116,6 @@ function placeOf(state: RenderState, id: string): ScreenPlace {
     view: state.view,
     documents: state.documents,
   };
-}
-
-function isInView(view: ResponseView, shown: Shown): boolean {
-  return view === 'all' || (view === 'answer') === isAnswer(shown);
 }
 
 /** Whether the document is part of the answer; the others show the work behind it. */

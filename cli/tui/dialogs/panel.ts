@@ -145,8 +145,11 @@ export class Panel implements Dialog, Prompter {
     const admitted = this.#gate.admit();
     const step = this.#step;
     if (admitted === 'ignore' || step === undefined) return;
-    if (matchesKey(data, 'escape')) this.#leave(step);
-    else if (!isEnter(data)) this.#pass(data, step);
+    const isEnter = matchesKey(data, 'enter') || data === '\n';
+    if (matchesKey(data, 'escape')) {
+      if (step.options.putsAway) this.#onAway();
+      else this.back();
+    } else if (!isEnter) this.#pass(data, step);
     else if (admitted === 'answer' && !isKeyRepeat(data)) this.#enter(step);
     this.#desk.tui.requestRender();
   }
@@ -156,7 +159,11 @@ export class Panel implements Dialog, Prompter {
   render(width: number): string[] {
     // What a person may answer begins to stand now, and not while it was prepared.
     if (this.#step) this.#gate.drawn();
-    this.#drawAgainWhenOpen();
+    const { closedMs = 0 } = this.#gate;
+    if (closedMs > 0 && !this.#isClosed) {
+      this.#cancelDrawing();
+      this.#cancelDrawing = this.#desk.later(() => this.#desk.tui.requestRender(), closedMs);
+    }
     const room = this.#desk.tui.terminal.rows - ROWS_BESIDE;
     const lines = this.#linesAt(width, room);
     return lines.map((line) => truncateToWidth(line, width, '…'));
@@ -179,11 +186,6 @@ export class Panel implements Dialog, Prompter {
     // Keys that come before the next step find nothing to answer.
     if (this.#step === step) this.#step = undefined;
     this.#work = '';
-  }
-
-  #leave(step: PanelStep): void {
-    if (step.options.putsAway) this.#onAway();
-    else this.back();
   }
 
   #pass(data: string, { control, text }: PanelStep): void {
@@ -256,17 +258,6 @@ export class Panel implements Dialog, Prompter {
     // A narrow screen cuts the end: the choices show their numbers themselves.
     return `Enter: answer · ${leaves} · ↑↓ 1-${control.choices.length}: choose`;
   }
-
-  #drawAgainWhenOpen(): void {
-    const { closedMs } = this.#gate;
-    if (closedMs === undefined || closedMs === 0 || this.#isClosed) return;
-    this.#cancelDrawing();
-    this.#cancelDrawing = this.#desk.later(() => this.#desk.tui.requestRender(), closedMs);
-  }
-}
-
-function isEnter(data: string): boolean {
-  return matchesKey(data, 'enter') || data === '\n';
 }
 
 function isText(data: string): boolean {

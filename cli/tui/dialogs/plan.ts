@@ -1,5 +1,5 @@
 /** What becomes of a plan that the agent has made. */
-import type { ChatResponse, Document, EventStream } from '../../../client/index.ts';
+import type { ChatResponse, EventStream } from '../../../client/index.ts';
 import { inOneLine } from '../../../shared/text/plain-sight.ts';
 import { PlanMetadata } from '../../../shared/wire/documents.ts';
 import { isPlan } from '../../../shared/wire/fold.ts';
@@ -20,10 +20,8 @@ export interface MadePlan {
 export function planOf(response: ChatResponse): MadePlan | undefined {
   if (response.status !== 'completed' || response.mode !== 'plan') return undefined;
   const document = response.documents.findLast(isPlan);
-  return document && madeIn(response, document);
-}
-
-function madeIn({ id: responseId, conversationId }: ChatResponse, document: Document): MadePlan {
+  if (!document) return undefined;
+  const { id: responseId, conversationId } = response;
   // Plans of earlier releases have no version: they are the first one.
   const { title = 'the plan', version = 1 } = PlanMetadata.safeParse(document.metadata).data ?? {};
   return { conversationId, responseId, documentId: document.id, title, version };

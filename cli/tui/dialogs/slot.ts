@@ -159,7 +159,10 @@ export class DialogSlot extends Container {
     const panel = new Panel({
       desk: this.#desk,
       place: () => (this.#asks.size > 1 ? `1 of ${this.#asks.size}` : ''),
-      onAway: () => this.#putAway(),
+      onAway: () => {
+        this.#isAway = true;
+        this.#arrange();
+      },
     });
     this.#asking = { key, panel };
     try {
@@ -178,7 +181,10 @@ export class DialogSlot extends Container {
   async #approve(panel: Panel, question: AskedApproval): Promise<void> {
     const { session, look } = this.#desk;
     const { client, device } = session.chat;
-    const where = await this.#whereIs(question.bridgeId);
+    const { bridgeId } = question;
+    const known = this.#places.get(bridgeId) ?? this.#findPlace(bridgeId);
+    this.#places.set(bridgeId, known);
+    const where = await known;
     const sameCall = `${question.callId} ${JSON.stringify(question.proposal)}`;
     const place = { where, wasRefused: this.#allowed.has(sameCall) };
     const reply = await decideApproval(panel, question, session.chat, place);
@@ -202,12 +208,6 @@ export class DialogSlot extends Container {
     const { client } = this.#desk.session.chat;
     const answer = { answers: await askQuestions(panel, questions), responseId };
     await sendAnswer(panel, () => client.answerClarification(conversationId, documentId, answer));
-  }
-
-  #whereIs(bridgeId: string): Promise<string> {
-    const known = this.#places.get(bridgeId) ?? this.#findPlace(bridgeId);
-    this.#places.set(bridgeId, known);
-    return known;
   }
 
   /** Never rejects: what is not known is said so. */
@@ -239,11 +239,6 @@ export class DialogSlot extends Container {
     if (error instanceof Withdrawn) return;
     if (!(error instanceof ClientError)) throw error;
     this.#desk.say(`${what}: ${describeError(error)}`);
-  }
-
-  #putAway(): void {
-    this.#isAway = true;
-    this.#arrange();
   }
 
   /** A plan is offered once, at the end of an answer that the person waited for. */
