@@ -16,9 +16,9 @@ export async function askForm(
 ): Promise<string | undefined> {
   const values: [name: string, value: FormValue][] = [];
   for (const field of fields) {
-    for (const line of optionsOf(field)) say(line);
+    for (const line of optionLines(field)) say(line);
     for (let isRead = false; !isRead; ) {
-      const typed = await ask(wordsFor(field));
+      const typed = await ask(fieldWords(field));
       if (typed === undefined) return undefined;
       const read = readField(field, typed);
       isRead = 'value' in read;
@@ -29,12 +29,14 @@ export async function askForm(
   return JSON.stringify(Object.fromEntries(values));
 }
 
-function optionsOf(field: FormField): string[] {
+/** The options of a field by their numbers. */
+export function optionLines(field: FormField): string[] {
   if (field.type !== 'choice' && field.type !== 'choices') return [];
   return field.options.map(({ label }, index) => `  ${index + 1}. ${inOneLine(label)}`);
 }
 
-function wordsFor(field: FormField): string {
+/** The question for a field's value, with what an empty answer means. */
+export function fieldWords(field: FormField): string {
   const { name, title = name, required, type } = field;
   const standard = field.default === undefined ? undefined : JSON.stringify(field.default);
   const empty =

@@ -158,12 +158,13 @@ const MAY_IMPORT = parseTable(`
   cli/render: shared cli/terminal diff zod cli/limits.ts
   cli/target: shared client/index.ts machine cli/terminal local/own-root.ts local/state
     commander node: zod cli/limits.ts
-  cli/chat: local/config shared client/index.ts machine cli/render cli/target cli/terminal
-    commander node: cli/limits.ts
+  cli/questions: shared client/index.ts machine cli/target cli/terminal node:
+  cli/chat: local/config shared client/index.ts machine cli/questions cli/render cli/target
+    cli/terminal commander node: cli/limits.ts
   cli/talk: shared machine cli/chat cli/target cli/terminal cli/tui commander
-  cli/acp: shared client/index.ts machine bridge/mcp cli/chat cli/people cli/render cli/server
-    cli/target cli/terminal local/own-root.ts local/server @agentclientprotocol/sdk commander
-    node: zod
+  cli/acp: shared client/index.ts machine bridge/mcp cli/chat cli/people cli/questions cli/render
+    cli/server cli/target cli/terminal local/own-root.ts local/server @agentclientprotocol/sdk
+    commander node: zod
   cli/mcp-serve: shared client/index.ts machine cli/agents cli/chat cli/limits.ts cli/server
     cli/target cli/terminal local/own-root.ts local/server @modelcontextprotocol/sdk commander
     node: zod
@@ -176,7 +177,7 @@ const MAY_IMPORT = parseTable(`
     @earendil-works/pi-tui node:
   cli/tui/input: shared client/index.ts machine cli/chat cli/render cli/terminal cli/tui
     cli/tui/commands @earendil-works/pi-tui node: zod
-  cli/tui/dialogs: shared client/index.ts machine cli/chat cli/terminal cli/tui
+  cli/tui/dialogs: shared client/index.ts machine cli/chat cli/questions cli/terminal cli/tui
     cli/tui/transcript @earendil-works/pi-tui node:
   cli/tui/commands: shared client/index.ts machine cli/agents cli/chat cli/limits.ts cli/render
     cli/target cli/terminal cli/tui cli/tui/transcript @earendil-works/pi-tui node:

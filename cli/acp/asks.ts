@@ -12,9 +12,9 @@ import type { Lasting, Proposal } from '../../shared/wire/approvals.ts';
 import { readForm } from '../../shared/wire/elicitation.ts';
 import { askKeyOf } from '../../shared/wire/fold.ts';
 import type { SubagentAsk } from '../../shared/wire/subagents.ts';
-import { type ApprovalReply, lastingOf, sendReply } from '../chat/approvals.ts';
 import type { Chat } from '../chat/chat.ts';
 import { insist } from '../chat/session.ts';
+import { type ApprovalReply, lastingOf, sendReply } from '../questions/approval.ts';
 import { complain, describeError } from '../terminal/failure-text.ts';
 import { answersIn, FormContent, formOf, formOfQuestions } from './forms.ts';
 import { proposedCall, toolCallIdOf } from './tool-calls.ts';
@@ -115,8 +115,7 @@ export class EditorAsks {
     const isForm = ask.proposal.kind === 'elicitation' && hasForms && chat.device !== null;
     const reply = isForm ? await this.#fill(ask, signal) : await this.#permit(ask, signal);
     if (!reply) return;
-    const there = { ...chat, conversationId: ask.conversationId };
-    await insist(() => sendReply(there, ask, reply, chat.device), signal);
+    await insist(() => sendReply(chat.client, ask, reply, chat.device), signal);
   }
 
   async #permit(ask: EditorApproval, signal: AbortSignal): Promise<ApprovalReply | undefined> {

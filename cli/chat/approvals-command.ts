@@ -15,9 +15,8 @@ import {
 import { ownCommand } from '../terminal/own-command.ts';
 import { shortLine } from '../terminal/short-line.ts';
 import { jsonLine, openTerminal, type Terminal } from '../terminal/terminal.ts';
-import { type ApprovalDesk, askApproval } from './approvals.ts';
 import type { Chat } from './chat.ts';
-import { askClarification } from './clarifications.ts';
+import { answerByLines, type QuestionDesk } from './questions.ts';
 
 interface ApprovalsOptions extends TargetOptions {
   readonly json: boolean;
@@ -39,7 +38,7 @@ export function registerApprovals(program: Command): void {
 
 /** Shows one after the other. Asks until the person leaves one open; the rest is shown only. */
 export async function answerApprovals(
-  place: Omit<ApprovalDesk, 'conversationId'> & Pick<Chat, 'targetWords'>,
+  place: Omit<QuestionDesk, 'conversationId'> & Pick<Chat, 'targetWords'>,
   { json }: Pick<ApprovalsOptions, 'json'>,
 ): Promise<void> {
   const { client, terminal, targetWords } = place;
@@ -50,11 +49,12 @@ export async function answerApprovals(
   let isAsking = terminal.isInteractive;
   for (const item of all) {
     terminal.writeOut(json ? jsonLine(item) : textOf(item, terminal));
-    const there = { ...place, conversationId: item.conversationId };
     if (!isAsking) continue;
-    const answered = await ('questions' in item
-      ? askClarification(there, item, signal)
-      : askApproval(there, item, signal));
+    const ask =
+      'questions' in item
+        ? { ...item, kind: 'clarification' as const }
+        : { ...item, kind: 'approval' as const };
+    const answered = await answerByLines({ ...place, conversationId: undefined }, ask, signal);
     if (answered === 'sent') terminal.write('Your answer was taken.\n');
     isAsking = answered !== 'open';
   }

@@ -1,4 +1,5 @@
-/** What the parts of a chat share, and two messages about answers to questions. */
+/** What the parts of a chat share: its settings, what requests say of them, and messages to the person. */
+import { hostname } from 'node:os';
 import type { Client, Device } from '../../client/index.ts';
 import { ClientError } from '../../client/index.ts';
 import type { ImagePart } from '../../shared/api/requests.ts';
@@ -46,6 +47,31 @@ export interface Chat {
   readonly url?: string;
   /** The state folder of this machine, which may not exist. Without it, nothing is kept from chat to chat. */
   readonly stateDir?: string;
+}
+
+/** What a request says of its place: the conversation that goes on, or the bridge of a new one. */
+export function placeOf({ conversationId, bridgeId, deleteAfterHours }: Chat) {
+  if (conversationId !== undefined) return { conversationId };
+  return {
+    ...(bridgeId !== undefined && { bridgeId }),
+    ...(deleteAfterHours !== undefined && { deleteAfterHours }),
+  };
+}
+
+/** What a request says of the answer that the chat wants. */
+export function settingsOf({ model, maxTurns, questions, withReasoning }: Chat) {
+  return {
+    device: deviceName(),
+    ...(model !== undefined && { model }),
+    ...(maxTurns !== undefined && { budget: { maxTurns } }),
+    ...(questions && { questions }),
+    ...(withReasoning && { include: ['reasoning' as const] }),
+  };
+}
+
+/** By which other devices know this one. */
+export function deviceName(): string {
+  return hostname().slice(0, REQUEST_LIMITS.maxNameChars);
 }
 
 /** Sends an answer. If the server refuses it, for example because it came second, shows why and returns false. */

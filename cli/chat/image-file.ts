@@ -20,9 +20,8 @@ export async function readImage(path: string): Promise<ImagePart> {
 /** An image as a message carries it, by its first bytes. @throws {UsageError} that names it, if it cannot be sent. */
 export function toImagePart(bytes: Buffer, name: string): ImagePart {
   if (bytes.length > MAX_IMAGE_BYTES) {
-    throw new UsageError(
-      `The image ${name} is too large: it may have ${formatBytes(MAX_IMAGE_BYTES)}.`,
-    );
+    const most = (MAX_IMAGE_BYTES / BYTES_PER_MB).toFixed(1);
+    throw new UsageError(`The image ${name} is too large: it may have at most ${most} MB.`);
   }
   const type = imageTypeOf(bytes);
   if (!type) throw new UsageError(`${name} is not an image: use a PNG, JPEG, WebP or GIF file.`);
@@ -53,9 +52,5 @@ function imageTypeOf(bytes: Buffer): ImageType | undefined {
 }
 
 const SIGNATURE_BYTES = 12;
-
-function formatBytes(bytes: number): string {
-  return `at most ${(bytes / BYTES_PER_MB).toFixed(1)} MB`;
-}
 
 const BYTES_PER_MB = 1_000_000;

@@ -1,35 +1,19 @@
 /** Asks the person the questions of one turn, one after the other. */
-import type { ReadEvent, StreamEvent } from '../../shared/wire/events.ts';
-import { askKeyOf, asksOf } from '../../shared/wire/fold.ts';
-import type { SubagentAsk } from '../../shared/wire/subagents.ts';
-import {
-  type ApprovalEvent,
-  approvalEvent,
-  type ClarificationEvent,
-  clarificationEvent,
-} from '../render/catch-up.ts';
-import { askApproval } from './approvals.ts';
-import { type Chat, sayWhereToAnswer } from './chat.ts';
-import { askClarification } from './clarifications.ts';
-
-/** A question, with the document that shows it. A subagent's question is answered at the subagent's conversation. */
-interface ShownQuestion {
-  readonly key: string;
-  readonly documentId: string;
-  readonly conversationId: string | undefined;
-  readonly event: ApprovalEvent | ClarificationEvent;
-}
-
-/** A question that waits for its turn, or for the person. */
-interface QueuedQuestion {
-  readonly question: ShownQuestion;
-  readonly withdrawn: AbortController;
-}
+import type { ReadEvent } from '../../shared/wire/events.ts';
+import { askKeyOf } from '../../shared/wire/fold.ts';
+import { SubagentAsk } from '../../shared/wire/subagents.ts';
+import { decideApproval, sendReply, withOwnText } from '../questions/approval.ts';
+import { askQuestions } from '../questions/clarification.ts';
+import { Withdrawn } from '../questions/steps.ts';
+import { ownCommand } from '../terminal/own-command.ts';
+import { type Chat, sayUnlessCounted, sayWhereToAnswer } from './chat.ts';
+import { prompterByLines } from './lines.ts';
 
 /** Asks only for the answers: the screen already shows the questions. */
 export class Questions {
   readonly #chat: Chat;
-  readonly #open = new Map<string, QueuedQuestion>();
+  /** Those that wait, with what withdraws each. */
+  readonly #open = new Map<string, AbortController>();
   /** The calls that were answered here. */
   readonly #answered = new Set<string>();
   #asked: Promise<void> = Promise.resolve();
@@ -38,29 +22,21 @@ export class Questions {
     this.#chat = chat;
   }
 
-  /** Queues the questions of an event. Each is asked when the ones before it are settled. */
-  askFor(event: StreamEvent): void {
-    for (const question of questionsOf(event)) {
-      if (this.#open.has(question.key)) continue;
-      const withdrawn = new AbortController();
-      this.#open.set(question.key, { question, withdrawn });
-      this.#asked = this.#asked.then(() => this.#ask(question, withdrawn.signal));
+  /** `asks`: all that waits now. One that waits no more is withdrawn; a new one is asked after the ones before it. */
+  update(asks: readonly SubagentAsk[]): void {
+    const waiting = new Map(asks.map((ask) => [askKeyOf(ask), ask]));
+    for (const [key, withdrawn] of this.#open) {
+      if (waiting.has(key)) continue;
+      withdrawn.abort();
+      this.#open.delete(key);
     }
-  }
-
-  /** Withdraws the questions that are answered elsewhere or that the run no longer waits for. */
-  withdrawAnswered(event: StreamEvent): void {
-    switch (event.type) {
-      case 'approval_resolved': // All questions about a call: each has its own nonce.
-        return this.#withdraw(({ key }) => key.startsWith(event.callId));
-      case 'subagent_answered':
-        return this.#withdraw(({ key }) => key === event.key);
-      case 'document_end':
-        return this.#withdraw(({ documentId }) => documentId === event.documentId);
-      case 'snapshot': {
-        const waiting = new Set(questionsOf(event).map(({ key }) => key));
-        return this.#withdraw(({ key }) => !waiting.has(key));
-      }
+    for (const [key, ask] of waiting) {
+      if (this.#open.has(key)) continue;
+      const withdrawn = new AbortController();
+      this.#open.set(key, withdrawn);
+      // A snapshot has the questions of subagents as the server sent them.
+      const asked = SubagentAsk.safeParse(ask).data;
+      if (asked) this.#asked = this.#asked.then(() => this.#ask(asked, withdrawn.signal));
     }
   }
 
@@ -70,8 +46,9 @@ export class Questions {
     return isHere && event.by === 'device' ? { ...event, by: 'here' } : event;
   }
 
+  /** Asks nothing more of what waits now. */
   withdrawAll(): void {
-    this.#withdraw(() => true);
+    for (const withdrawn of this.#open.values()) withdrawn.abort();
   }
 
   /** Withdraws all open questions, and waits until the terminal is free again. */
@@ -80,57 +57,69 @@ export class Questions {
     await this.#asked;
   }
 
-  async #ask(
-    { event, conversationId = this.#chat.conversationId }: ShownQuestion,
-    signal: AbortSignal,
-  ): Promise<void> {
+  async #ask(ask: SubagentAsk, signal: AbortSignal): Promise<void> {
     if (signal.aborted) return;
-    const there = { ...this.#chat, conversationId };
-    if (event.type === 'approval_request') {
-      await askApproval(there, event, signal, () => this.#answered.add(event.callId));
-      return;
-    }
-    const answered = await askClarification(there, event, signal);
-    if (answered === 'open' && !signal.aborted) sayWhereToAnswer(there);
-  }
-
-  #withdraw(isOver: (question: ShownQuestion) => boolean): void {
-    for (const { question, withdrawn } of this.#open.values()) {
-      if (isOver(question)) withdrawn.abort();
-    }
+    const onAnswer = () => ask.kind === 'approval' && this.#answered.add(ask.callId);
+    const answered = await answerByLines(this.#chat, ask, signal, onAnswer);
+    if (answered !== 'open' || signal.aborted || ask.kind === 'approval') return;
+    sayWhereToAnswer({ ...this.#chat, conversationId: ask.conversationId });
   }
 }
 
-/** The question that an event asks, or the open questions of a snapshot's documents. */
-function questionsOf(event: StreamEvent): ShownQuestion[] {
-  if (event.type === 'approval_request' || event.type === 'clarification_request') {
-    return [ownQuestion(event)];
+/** Where the person is asked by lines. */
+export type QuestionDesk = Pick<Chat, 'client' | 'device' | 'terminal' | 'conversationId' | 'own'>;
+
+/**
+ * Asks until the answer is clear and sends it, to the conversation that asks. `refused` means that the server did not
+ * take it, and `open` that there was none. `onAnswer` is called before the answer is sent: the event that it leads to
+ * can be quicker than the reply.
+ */
+export async function answerByLines(
+  desk: QuestionDesk,
+  ask: SubagentAsk,
+  signal: AbortSignal,
+  onAnswer: () => void = () => {},
+): Promise<'sent' | 'refused' | 'open'> {
+  const { terminal, device } = desk;
+  const say = (words: string) => terminal.write(`${terminal.paint('yellow', words)}\n`);
+  if (ask.kind === 'approval' && !device) {
+    say(noKey());
+    return 'open';
   }
-  if (event.type === 'subagent_ask') return [questionOfSubagent(event.documentId, event.ask)];
-  if (event.type !== 'snapshot' || event.snapshot.scope !== 'response') return [];
-  return event.snapshot.response.documents.flatMap((document) => {
-    const own = [approvalEvent(document), clarificationEvent(document)];
-    const below = asksOf(document.metadata).map((one) => questionOfSubagent(document.id, one));
-    return [...own.flatMap((one) => (one ? [ownQuestion(one)] : [])), ...below];
-  });
+  let send: () => Promise<void>;
+  try {
+    send = await askToSend(desk, ask, signal);
+  } catch (error) {
+    if (!(error instanceof Withdrawn)) throw error;
+    if (ask.kind === 'approval' && !signal.aborted) say(UNANSWERED);
+    return 'open';
+  }
+  onAnswer();
+  return (await sayUnlessCounted(desk, send)) ? 'sent' : 'refused';
 }
 
-function ownQuestion(event: ApprovalEvent | ClarificationEvent): ShownQuestion {
-  const { documentId } = event;
-  const key = event.type === 'approval_request' ? `${event.callId} ${event.nonce}` : documentId;
-  return { key, documentId, conversationId: undefined, event };
+/** Returns what sends the answer. @throws {Withdrawn} */
+async function askToSend(
+  desk: QuestionDesk,
+  ask: SubagentAsk,
+  signal: AbortSignal,
+): Promise<() => Promise<void>> {
+  const { client, device, terminal } = desk;
+  const prompter = prompterByLines(terminal, signal);
+  if (ask.kind === 'approval') {
+    const reply = await decideApproval(prompter, await withOwnText(ask), desk);
+    return () => sendReply(client, ask, reply, device);
+  }
+  const { questions, conversationId, documentId, responseId } = ask;
+  const answers = await askQuestions(prompter, questions);
+  // A turn's own questions are answered in its response alone.
+  const body = conversationId === desk.conversationId ? { answers } : { answers, responseId };
+  return () => client.answerClarification(conversationId, documentId, body);
 }
 
-function questionOfSubagent(documentId: string, one: SubagentAsk): ShownQuestion {
-  const { conversationId } = one;
-  const event: ShownQuestion['event'] =
-    one.kind === 'approval'
-      ? { ...one, type: 'approval_request' }
-      : { ...one, type: 'clarification_request' };
-  return { key: askKeyOf(one), documentId, conversationId, event };
-}
-
-/** Whether the run waits for a person after this event. */
-export function asks(event: StreamEvent): boolean {
-  return questionsOf(event).length > 0;
-}
+const UNANSWERED =
+  "The question is still open. Answer it in the bridge's terminal or on a device that the bridge knows. " +
+  'Ctrl-C cancels the answer.';
+const noKey = () =>
+  "This machine has no key that the bridge knows. Answer the question in the bridge's terminal or on a device " +
+  `that the bridge knows; \`${ownCommand('devices', 'show')}\` makes this machine one. Ctrl-C cancels the answer.`;

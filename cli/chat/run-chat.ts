@@ -58,7 +58,9 @@ async function converse(opened: Chat): Promise<number> {
       : await chat.client.getConversation(conversationId, { limit: 1 });
   sayPrivacy(chat, view);
   if (view) showLastAnswer(chat, view);
-  let end = await joinRunningAnswer(chat, view);
+  const last = view?.responses.at(-1);
+  // A person who comes back sees the answer in progress, and its open questions.
+  let end = last && !isOver(last.status) ? await joinTurn(chat, last.id) : undefined;
   let { images } = chat;
   while (!end || isOver(end)) {
     const message = await terminal.readMessage(terminal.paint('bold', '> '));
@@ -123,13 +125,4 @@ function showLastAnswer({ terminal }: Chat, { messages, responses }: Conversatio
   const event = { type: 'snapshot', snapshot: { scope: 'response', response } } as const;
   openScreen(terminal, 'text').show({ event, position: undefined });
   terminal.write('\n');
-}
-
-/** Shows the answer in progress, and its open questions, to a person who comes back. */
-async function joinRunningAnswer(
-  chat: Chat,
-  view: ConversationView | undefined,
-): Promise<TurnEnd | null> {
-  const last = view?.responses.at(-1);
-  return last && !isOver(last.status) ? await joinTurn(chat, last.id) : null;
 }

@@ -12,7 +12,16 @@ export interface Screen {
 /** A terminal gets everything; a pipe the answer, with the rest on stderr; JSON an event each line, no heartbeats. */
 export function openScreen(terminal: Terminal, format: 'text' | 'json'): Screen {
   const { paint, write, writeOut } = terminal;
-  if (format === 'json') return { show: (positioned) => showJson(positioned, writeOut) };
+  if (format === 'json') {
+    return {
+      show({ event, position }) {
+        if (event.type === 'heartbeat') return;
+        const asItCame =
+          event.type === 'unknown' ? { ...Object(event.data), type: event.name } : event;
+        writeOut(jsonLine({ ...asItCame, position }));
+      },
+    };
+  }
   if (!terminal.isPiped) return newView('all', paint, write);
   const views = [newView('answer', plain, writeOut), newView('progress', paint, write)];
   return {
@@ -32,10 +41,4 @@ function newView(view: ResponseView, paint: Paint, write: (text: string) => void
       write(text);
     },
   };
-}
-
-function showJson({ event, position }: Positioned, write: (text: string) => void): void {
-  if (event.type === 'heartbeat') return;
-  const asItCame = event.type === 'unknown' ? { ...Object(event.data), type: event.name } : event;
-  write(jsonLine({ ...asItCame, position }));
 }

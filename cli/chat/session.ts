@@ -1,5 +1,4 @@
 /** One conversation as a terminal has it: followed, written to and cancelled. It knows nothing of the screen. */
-import { hostname } from 'node:os';
 import { setTimeout } from 'node:timers/promises';
 import {
   type ChatInput,
@@ -17,11 +16,10 @@ import {
   type MessageContent,
   textOf,
 } from '../../shared/api/requests.ts';
-import { REQUEST_LIMITS } from '../../shared/limits.ts';
 import { openAsksIn } from '../../shared/shown/asks.ts';
 import { isOver } from '../../shared/wire/fold.ts';
 import type { SubagentAsk } from '../../shared/wire/subagents.ts';
-import type { Chat } from './chat.ts';
+import { type Chat, deviceName, placeOf, settingsOf } from './chat.ts';
 
 /** A message that the server does not have yet. */
 export interface UnsentMessage {
@@ -243,25 +241,12 @@ export class ChatSession {
 
   #input(content: MessageContent, delivery: 'steer' | 'queue'): ChatInput {
     const { chat } = this;
-    const { conversationId, bridgeId, deleteAfterHours, model, maxTurns, questions, mode } = chat;
-    const isBegun = conversationId !== undefined;
-    const said: ChatInput = {
-      messages: [{ role: 'user', content }],
-      device: hostname().slice(0, REQUEST_LIMITS.maxNameChars),
-      ...(isBegun && { conversationId }),
-    };
+    const { conversationId, mode } = chat;
+    const messages: ChatInput['messages'] = [{ role: 'user', content }];
     // A message that steers takes the settings of the answer that it steers; the server refuses others.
-    if (delivery === 'steer' && isBegun) return { ...said, delivery };
-    return {
-      ...said,
-      mode,
-      ...(!isBegun && bridgeId !== undefined && { bridgeId }),
-      ...(!isBegun && deleteAfterHours !== undefined && { deleteAfterHours }),
-      ...(model !== undefined && { model }),
-      ...(maxTurns !== undefined && { budget: { maxTurns } }),
-      ...(questions && { questions }),
-      ...(chat.withReasoning && { include: ['reasoning' as const] }),
-    };
+    if (delivery === 'steer' && conversationId !== undefined)
+      return { messages, device: deviceName(), conversationId, delivery };
+    return { messages, ...settingsOf(chat), ...placeOf(chat), mode };
   }
 }
 

@@ -1,22 +1,24 @@
 /** Sends one message, shows its answer and asks the questions that come up. */
-import { hostname } from 'node:os';
 import type { EventStream, FollowOptions, UndoInput } from '../../client/index.ts';
 import type { MessageContent } from '../../shared/api/requests.ts';
-import { REQUEST_LIMITS } from '../../shared/limits.ts';
+import { openAsksIn } from '../../shared/shown/asks.ts';
 import type { ChatResponse } from '../../shared/wire/documents.ts';
 import { type ReadEvent, StreamEvent } from '../../shared/wire/events.ts';
-import { isOver } from '../../shared/wire/fold.ts';
+import { foldEvent, isOver, newResponse } from '../../shared/wire/fold.ts';
+import type { SubagentAsk } from '../../shared/wire/subagents.ts';
 import { CLI_LIMITS } from '../limits.ts';
 import {
   type Chat,
+  placeOf,
   sayHowToContinue,
   sayHowToExecute,
   sayLost,
   sayQueued,
   sayWhereToAnswer,
+  settingsOf,
 } from './chat.ts';
 import { Interrupts, type Leaving } from './interrupts.ts';
-import { asks, Questions } from './questions.ts';
+import { Questions } from './questions.ts';
 import { openScreen } from './screen.ts';
 
 /** How a turn ended. `waiting`: the run needs an answer that cannot be asked for here. A run that was left goes on. */
@@ -27,7 +29,7 @@ export async function runTurn(chat: Chat, content: MessageContent): Promise<Turn
   const { client, mode } = chat;
   const messages = [{ role: 'user' as const, content }];
   const request = { ...settingsOf(chat), ...placeOf(chat), messages, mode };
-  return await showTurn(chat, (options) => client.streamChat(request, options));
+  return (await showTurn(chat, (options) => client.streamChat(request, options))).end;
 }
 
 /** The newest plan of a conversation. */
@@ -43,9 +45,9 @@ export async function executePlan(
   { conversationId, responseId, documentId }: NewestPlan,
 ): Promise<TurnEnd> {
   const request = { ...settingsOf(chat), mode: chat.mode, responseId };
-  const open: OpenStream = (options) =>
-    chat.client.executePlan(conversationId, documentId, request, options);
-  const end = await showTurn(chat, open);
+  const { end } = await showTurn(chat, (options) =>
+    chat.client.executePlan(conversationId, documentId, request, options),
+  );
   if (end === 'error') sayHowToExecute(chat);
   return end;
 }
@@ -57,16 +59,11 @@ export async function executePlanFile(
 ): Promise<TurnEnd> {
   const { client, mode } = chat;
   const request = { ...settingsOf(chat), ...placeOf(chat), mode, path };
-  let hasPlan = false; // Only a plan that was read can be gone on with.
-  const watched: Chat = {
-    ...chat,
-    onEvent: (event) => {
-      hasPlan ||= beginsPlan(event);
-      chat.onEvent?.(event);
-    },
-  };
-  const end = await showTurn(watched, (options) => client.executePlanFile(request, options));
-  if (end === 'error' && hasPlan) sayHowToExecute(watched);
+  const { end, response } = await showTurn(chat, (options) =>
+    client.executePlanFile(request, options),
+  );
+  // Only a plan that was read can be gone on with.
+  if (end === 'error' && hasPlan(response)) sayHowToExecute(chat);
   return end;
 }
 
@@ -77,52 +74,41 @@ export async function savePlan(
   name: string | undefined,
 ): Promise<TurnEnd> {
   const request = { responseId, ...(name !== undefined && { name }) };
-  const open: OpenStream = (options) =>
-    chat.client.savePlan(conversationId, documentId, request, options);
-  return await showTurn(chat, open);
+  const { end } = await showTurn(chat, (options) =>
+    chat.client.savePlan(conversationId, documentId, request, options),
+  );
+  return end;
 }
 
 /** Takes changes back, or shows what that would do. */
-export async function runUndo(chat: Chat, request: UndoInput): Promise<TurnEnd> {
+export async function runUndo(chat: Chat, request: UndoInput): Promise<EndedTurn> {
   const { client, conversationId = '' } = chat;
   return await showTurn(chat, (options) => client.undo(conversationId, request, options));
 }
 
-/** The conversation that goes on, or the bridge of a new one. */
-function placeOf({ conversationId, bridgeId, deleteAfterHours }: Chat) {
-  if (conversationId !== undefined) return { conversationId };
-  return {
-    ...(bridgeId !== undefined && { bridgeId }),
-    ...(deleteAfterHours !== undefined && { deleteAfterHours }),
-  };
-}
-
-/** What a chat wants of each of its answers. */
-export function settingsOf({ model, maxTurns, questions, withReasoning }: Chat) {
-  return {
-    device: hostname().slice(0, REQUEST_LIMITS.maxNameChars),
-    ...(model !== undefined && { model }),
-    ...(maxTurns !== undefined && { budget: { maxTurns } }),
-    ...(questions && { questions }),
-    ...(withReasoning && { include: ['reasoning' as const] }),
-  };
-}
-
 /** Shows an answer that is already in progress, from its start. */
 export async function joinTurn(chat: Chat, responseId: string): Promise<TurnEnd> {
-  return await showTurn(chat, (options) => chat.client.followResponse(responseId, options));
+  const open = (options: FollowOptions) => chat.client.followResponse(responseId, options);
+  return (await showTurn(chat, open)).end;
 }
 
-type OpenStream = (options: FollowOptions) => EventStream;
+/** How a turn ended, and its answer as far as it was shown; undefined where none began. */
+interface EndedTurn {
+  readonly end: TurnEnd;
+  readonly response: ChatResponse | undefined;
+}
 
-async function showTurn(chat: Chat, open: OpenStream): Promise<TurnEnd> {
-  const screen = openScreen(chat.terminal, chat.format);
+async function showTurn(
+  chat: Chat,
+  open: (options: FollowOptions) => EventStream,
+): Promise<EndedTurn> {
+  const { terminal } = chat;
+  const screen = openScreen(terminal, chat.format);
   const questions = new Questions(chat);
   const interrupts = new Interrupts(chat, () => questions.withdrawAll());
   const { signal } = interrupts;
+  let response: ChatResponse | undefined;
   let end: TurnEnd = 'error';
-  let hasPlan = false;
-  let isCutOff = false;
   let queued: NodeJS.Timeout | undefined;
   let isLost = false;
   const onReconnect = (error: unknown) => {
@@ -135,30 +121,32 @@ async function showTurn(chat: Chat, open: OpenStream): Promise<TurnEnd> {
       isLost = false;
       const event = questions.placed(checked(positioned.event));
       if (event.type !== 'heartbeat') clearTimeout(queued);
-      if (event.type === 'message') queued = setTimeout(sayQueued, CLI_LIMITS.queuedMs, chat);
-      const show = () => screen.show({ ...positioned, event });
-      if (event.type === 'unknown') {
-        show();
-        continue;
+      if (event.type === 'message') {
+        queued = setTimeout(sayQueued, CLI_LIMITS.queuedMs, chat);
+        interrupts.learn(event.message.responseId);
       }
-      learn(chat, interrupts, event);
-      chat.onEvent?.(event);
-      questions.withdrawAnswered(event);
-      show();
-      if (!chat.terminal.isInteractive && asks(event) && !answersItself(chat, event)) {
+      if (event.type === 'mode_update') chat.mode = event.ownMode ?? event.mode;
+      if (event.type !== 'unknown') chat.onEvent?.(event);
+      response = folded(response, event);
+      if (response) {
+        interrupts.learn(response.id);
+        chat.conversationId = response.conversationId;
+      }
+      screen.show({ ...positioned, event });
+      const asks = response ? openAsksIn({ id: response.conversationId, title: '' }, response) : [];
+      if (terminal.isInteractive) questions.update(asks);
+      else if (asks.some((ask) => !answersItself(chat, ask))) {
         sayWhereToAnswer(chat);
-        return 'waiting';
+        return { end: 'waiting', response };
       }
-      if (chat.terminal.isInteractive) questions.askFor(event);
-      hasPlan ||= beginsPlan(event);
-      isCutOff ||= meetsLimit(event);
-      end = endOf(event) ?? end;
+      const status = event.type === 'done' ? event.status : response?.status;
+      if (status !== undefined && isOver(status)) end = status;
     }
-    if (hasPlan && chat.mode === 'plan' && end === 'completed') sayHowToExecute(chat);
-    if (isCutOff && end === 'error') sayHowToContinue(chat);
-    return interrupts.leaving ?? end;
+    if (hasPlan(response) && chat.mode === 'plan' && end === 'completed') sayHowToExecute(chat);
+    if (end === 'error' && meetsLimit(response)) sayHowToContinue(chat);
+    return { end: interrupts.leaving ?? end, response };
   } catch (error) {
-    if (signal.aborted && interrupts.leaving) return interrupts.leaving;
+    if (signal.aborted && interrupts.leaving) return { end: interrupts.leaving, response };
     throw error;
   } finally {
     clearTimeout(queued);
@@ -173,41 +161,32 @@ function checked(event: ReadEvent): ReadEvent {
   return StreamEvent.safeParse(event).data ?? { type: 'unknown', name: event.type, data: event };
 }
 
-function beginsPlan(event: StreamEvent): boolean {
-  return event.type === 'document_start' && event.document.type === 'plan';
-}
-
-/** Whether the answer ends because it may take no more turns, tokens, time or money. */
-function meetsLimit(event: StreamEvent): boolean {
-  if (event.type !== 'document_start' || event.document.type !== 'error') return false;
-  const { errorCode } = event.document.metadata ?? {};
-  return errorCode === 'TURN_LIMIT' || errorCode === 'BUDGET_EXCEEDED';
+/** The response after the event. */
+export function folded(
+  response: ChatResponse | undefined,
+  event: ReadEvent,
+): ChatResponse | undefined {
+  if (event.type === 'response_start') return newResponse(event.response);
+  if (event.type === 'snapshot' && event.snapshot.scope === 'response')
+    return event.snapshot.response;
+  if (response) foldEvent(response, event);
+  return response;
 }
 
 /** Whether the question ends by itself soon, as the person has said. */
-function answersItself({ questions }: Chat, { type }: StreamEvent): boolean {
-  return type === 'clarification_request' && questions?.afterSeconds !== undefined;
+function answersItself({ questions, conversationId }: Chat, ask: SubagentAsk): boolean {
+  const isOwn = ask.kind === 'clarification' && ask.conversationId === conversationId;
+  return isOwn && questions?.afterSeconds !== undefined;
 }
 
-/** Takes the response to cancel and the conversation to continue from the first events. */
-function learn(chat: Chat, interrupts: Interrupts, event: StreamEvent): void {
-  if (event.type === 'message') interrupts.learn(event.message.responseId);
-  if (event.type === 'mode_update') chat.mode = event.ownMode ?? event.mode;
-  const response = responseOf(event);
-  if (!response) return;
-  interrupts.learn(response.id);
-  chat.conversationId = response.conversationId;
+function hasPlan(response: ChatResponse | undefined): boolean {
+  return response?.documents.some(({ type }) => type === 'plan') ?? false;
 }
 
-function responseOf(
-  event: StreamEvent,
-): (Pick<ChatResponse, 'id' | 'conversationId'> & { status?: ChatResponse['status'] }) | undefined {
-  if (event.type === 'response_start') return event.response;
-  if (event.type !== 'snapshot' || event.snapshot.scope !== 'response') return undefined;
-  return event.snapshot.response;
-}
-
-function endOf(event: StreamEvent): TurnEnd | undefined {
-  const status = event.type === 'done' ? event.status : responseOf(event)?.status;
-  return status !== undefined && isOver(status) ? status : undefined;
+/** Whether the answer ends because it may take no more turns, tokens, time or money. */
+function meetsLimit(response: ChatResponse | undefined): boolean {
+  const errors = response?.documents.filter(({ type }) => type === 'error') ?? [];
+  return errors.some(({ metadata: { errorCode } }) => {
+    return errorCode === 'TURN_LIMIT' || errorCode === 'BUDGET_EXCEEDED';
+  });
 }

@@ -3,8 +3,6 @@
 import { type Command, Option } from 'commander';
 import type { UndoInput } from '../../client/index.ts';
 import { parseResponseId, responseIdOf } from '../../shared/ids.ts';
-import type { StreamEvent } from '../../shared/wire/events.ts';
-import type { UndoReport } from '../../shared/wire/undo.ts';
 import { addTargetOptions, type TargetOptions } from '../target/target.ts';
 import { askFirst } from '../terminal/confirm.ts';
 import { printOut } from '../terminal/print.ts';
@@ -13,8 +11,8 @@ import { UsageError } from '../terminal/usage-error.ts';
 import type { Chat } from './chat.ts';
 import { openChat } from './options.ts';
 import { EXIT_CODES } from './run-chat.ts';
-import { joinTurn, runUndo, type TurnEnd } from './turn.ts';
-import { changesFiles, newUndoPreview, seeUndo } from './undo-preview.ts';
+import { joinTurn, runUndo } from './turn.ts';
+import { CHANGE_FILES, changesFiles, reportIn } from './undo.ts';
 
 interface UndoOptions extends TargetOptions {
   readonly conversation?: string;
@@ -70,9 +68,24 @@ async function run(options: UndoOptions, wanted: UndoInput): Promise<void> {
 
 /** Shows what later responses changed, asks, and forks with the files restored: the exit code. @throws {LocalError} */
 export async function forkWithFiles(chat: Chat, responseId: string): Promise<number> {
-  const { client, conversationId = '' } = chat;
+  const { client, terminal, conversationId = '' } = chat;
   const id = responseIdOf(conversationId, parseResponseId(responseId).ordinal + 1);
-  const { end, report, isEmpty } = await lookSince(chat, id);
+  // Where no file was changed since, the preview is a failed response; for a fork, nothing failed.
+  const held: (() => void)[] = [];
+  const holding: typeof terminal = {
+    ...terminal,
+    write: (text) => void held.push(() => terminal.write(text)),
+    writeOut: (text) => void held.push(() => terminal.writeOut(text)),
+  };
+  const wanted = { scope: 'since', id, preview: true } as const;
+  const { end, response } = await runUndo({ ...chat, terminal: holding }, wanted);
+  const isEmpty = response?.documents.some(
+    ({ metadata }) => metadata['errorCode'] === 'NOTHING_TO_UNDO',
+  );
+  if (isEmpty) terminal.write('No file was changed since.\n');
+  else for (const show of held) show();
+
+  const report = end === 'completed' ? reportIn(response) : undefined;
   if (!report && !isEmpty) return EXIT_CODES[end];
   if (report && changesFiles(report)) await askToChange(chat, 'Nothing was forked.');
   const fork = report && ({ files: 'restore', digest: report.digest } as const);
@@ -89,45 +102,14 @@ export async function undo(
   { yes, preview }: Pick<UndoOptions, 'yes' | 'preview'>,
   wanted: UndoInput,
 ): Promise<number> {
-  if (yes) return EXIT_CODES[await runUndo(chat, wanted)];
-  const { end, report } = await look(chat, wanted);
+  if (yes) return EXIT_CODES[(await runUndo(chat, wanted)).end];
+  const { end, response } = await runUndo(chat, { ...wanted, preview: true });
+  const report = end === 'completed' ? reportIn(response) : undefined;
   if (preview || !report || !changesFiles(report)) return EXIT_CODES[end];
   await askToChange(chat, 'Nothing was changed.');
-  return EXIT_CODES[await runUndo(chat, { ...wanted, digest: report.digest })];
-}
-
-interface UndoLook {
-  readonly end: TurnEnd;
-  /** Undefined unless the preview is whole. */
-  readonly report: UndoReport | undefined;
-  /** Whether there is nothing to take back. */
-  readonly isEmpty: boolean;
-}
-
-/** Shows what an undo would do. */
-async function look(chat: Chat, wanted: UndoInput): Promise<UndoLook> {
-  const preview = newUndoPreview();
-  const onEvent = (event: StreamEvent) => seeUndo(preview, event);
-  const end = await runUndo({ ...chat, onEvent }, { ...wanted, preview: true });
-  const { report, isEmpty } = preview;
-  return { end, report: end === 'completed' ? report : undefined, isEmpty };
-}
-
-/** Looks without showing the failed response that says that nothing was changed since: for a fork, nothing failed. */
-async function lookSince(chat: Chat, id: string): Promise<UndoLook> {
-  const { terminal } = chat;
-  const held: (() => void)[] = [];
-  const holding: typeof terminal = {
-    ...terminal,
-    write: (text) => void held.push(() => terminal.write(text)),
-    writeOut: (text) => void held.push(() => terminal.writeOut(text)),
-  };
-  const looked = await look({ ...chat, terminal: holding }, { scope: 'since', id });
-  if (looked.isEmpty) terminal.write('No file was changed since.\n');
-  else for (const show of held) show();
-  return looked;
+  return EXIT_CODES[(await runUndo(chat, { ...wanted, digest: report.digest })).end];
 }
 
 async function askToChange({ terminal }: Chat, otherwise: string): Promise<void> {
-  await askFirst(terminal, 'Change these files?', { unasked: 'add --yes', otherwise });
+  await askFirst(terminal, CHANGE_FILES, { unasked: 'add --yes', otherwise });
 }

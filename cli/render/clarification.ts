@@ -3,6 +3,7 @@ import * as z from 'zod';
 import { EDGE_TOOL_LIMITS } from '../../shared/limits.ts';
 import { printableLine } from '../../shared/text/plain-sight.ts';
 import { Answer, Question } from '../../shared/wire/documents.ts';
+import { isUnanswered } from '../../shared/wire/fold.ts';
 import type { Paint } from '../terminal/paint.ts';
 import type { Pen } from './pen.ts';
 import type { Shown } from './shown.ts';
@@ -11,7 +12,7 @@ import { type Drawing, writeTextEvent } from './text.ts';
 export function writeClarificationEvent(drawing: Drawing): void {
   const { pen, shown, event, place, paint } = drawing;
   writeTextEvent(drawing);
-  const wasAsked = place.before?.asks !== null;
+  const wasAsked = place.before !== undefined && isUnanswered(place.before.metadata);
   if (event.type === 'clarification_request') writeQuestions(pen, questionsOf(shown), paint);
   if (event.type !== 'document_end') return;
   if (!wasAsked) writeQuestions(pen, questionsOf(shown), paint);

@@ -10,7 +10,6 @@ import {
 } from '../../shared/wire/documents.ts';
 import type { Paint, Style } from '../terminal/paint.ts';
 import { shortLine } from '../terminal/short-line.ts';
-import type { Pen } from './pen.ts';
 import type { Shown } from './shown.ts';
 import { type Drawing, writeTextEvent } from './text.ts';
 
@@ -20,21 +19,19 @@ export function writePlanEvent(drawing: Drawing): void {
   writeTextEvent(drawing);
   if (event.type !== 'document_end') return;
   const plan = PlanMetadata.safeParse(shown.metadata).data;
-  if (plan) writeSummary(pen, plan, paint);
+  if (!plan) return;
+  const { title, overview, todos } = plan;
+  pen.gap();
+  pen.write(`${paint('bold', `Plan: ${inLine(title)}`)}\n`);
+  if (overview !== '') pen.write(`${inLine(overview)}\n`);
+  if (todos.length > 0) pen.gap();
+  for (const todo of todos) pen.write(`- ${todoLine(todo)}\n`);
 }
 
 /** The plan without its text, as plain lines. */
 export function planLines({ title, overview, todos }: PlanMetadata): string[] {
   const summary = overview === '' ? [] : [inLine(overview)];
   return [`Plan: ${inLine(title)}`, ...summary, ...todos.map((todo) => `- ${todoLine(todo)}`)];
-}
-
-function writeSummary(pen: Pen, { title, overview, todos }: PlanMetadata, paint: Paint): void {
-  pen.gap();
-  pen.write(`${paint('bold', `Plan: ${inLine(title)}`)}\n`);
-  if (overview !== '') pen.write(`${inLine(overview)}\n`);
-  if (todos.length > 0) pen.gap();
-  for (const todo of todos) pen.write(`- ${todoLine(todo)}\n`);
 }
 
 /** A Markdown task, with the id that other todos refer to. */

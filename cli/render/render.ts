@@ -2,12 +2,11 @@
 import { factsOf } from '../../shared/wire/document-types.ts';
 import type { StreamEvent } from '../../shared/wire/events.ts';
 import type { Paint } from '../terminal/paint.ts';
-import { catchUp } from './catch-up.ts';
 import { writeClarificationEvent } from './clarification.ts';
 import { type LineEnds, Pen } from './pen.ts';
 import { writePlanEvent, writeTodosEvent } from './plan.ts';
 import { writeDone, writeNews, writeNotAttached, writeRestart } from './run.ts';
-import { learn, type Shown, type ShownEvent } from './shown.ts';
+import { learn, missingEvents, type Shown, type ShownEvent } from './shown.ts';
 import {
   type Drawing,
   type ResponseView,
@@ -97,7 +96,8 @@ function renderOwn(state: RenderState, event: ShownEvent, paint: Paint): Rendere
   const shown = learn(place.before, event);
   if (!shown) return { state, text: '' };
   const rendered = draw(state, id, (pen) => {
-    if (isInView(state.view, shown)) writeEvent({ pen, shown, event, place, paint });
+    const isInView = state.view === 'all' || (state.view === 'answer') === isAnswer(shown);
+    if (isInView) writeEvent({ pen, shown, event, place, paint });
     else if (isAnswer(shown)) writeLoss(pen, event, paint);
   });
   const documents = new Map(state.documents).set(id, shown);
@@ -116,10 +116,6 @@ function placeOf(state: RenderState, id: string): ScreenPlace {
     view: state.view,
     documents: state.documents,
   };
-}
-
-function isInView(view: ResponseView, shown: Shown): boolean {
-  return view === 'all' || (view === 'answer') === isAnswer(shown);
 }
 
 /** Whether the document is part of the answer; the others show the work behind it. */
@@ -158,14 +154,14 @@ type SnapshotState = Extract<StreamEvent, { type: 'snapshot' }>['snapshot'];
 /** Writes what the screen lacks; writes the whole answer again if the screen and the snapshot contradict each other. */
 function renderSnapshot(state: RenderState, snapshot: SnapshotState, paint: Paint): Rendered {
   if (snapshot.scope !== 'response') return { state, text: '' };
-  const news = catchUp(state.documents, snapshot.response);
+  const news = missingEvents(state.documents, snapshot.response);
   if (news) return renderAll(state, news, paint);
   const restart = draw(state, null, (pen) => {
     if (state.view === 'answer') pen.gap();
     else writeRestart(pen, paint);
   });
   const blank = { ...restart.state, documents: new Map() };
-  const all = renderAll(blank, catchUp(blank.documents, snapshot.response) ?? [], paint);
+  const all = renderAll(blank, missingEvents(blank.documents, snapshot.response) ?? [], paint);
   return { state: all.state, text: restart.text + all.text };
 }
 

@@ -34,9 +34,12 @@ export function writeToolEvent({ pen, shown, event, place, paint }: Drawing): vo
       break;
     case 'subagent_update':
     case 'subagent_ask':
-    case 'subagent_answered':
-      writeSubagentEvent(pen, nameOfTask(shown), event, paint);
+    case 'subagent_answered': {
+      const { arguments: args, toolName } = shown.metadata;
+      const task = String(Object(args)['description'] ?? toolName ?? '');
+      writeSubagentEvent(pen, task, event, paint);
       break;
+    }
     case 'attention':
       // A snapshot may have shown it before.
       if (place.before?.attended !== true) writeAttention(pen, event, paint);
@@ -48,11 +51,6 @@ export function writeToolEvent({ pen, shown, event, place, paint }: Drawing): vo
     default:
     // The other events can only change the title.
   }
-}
-
-/** What the call of a subagent says of its task. */
-function nameOfTask({ metadata }: Shown): string {
-  return String(Object(metadata['arguments'])['description'] ?? metadata['toolName'] ?? '');
 }
 
 /** The first line of a document, or null while its subject is unknown. */
@@ -136,16 +134,13 @@ function writeEnd(pen: Pen, shown: Shown, place: ScreenPlace, paint: Paint): voi
   const failed = ToolOutcome.safeParse(metadata['result']).data?.status === 'error';
   if (type === 'error') writeError(pen, shown, paint);
   else if (metadata['interrupted'] === true) pen.write(` ${paint('dim', '(interrupted)')}\n`);
-  else if (type === 'tool_call') writeImages(pen, shown, paint);
-  else if (failed) writeOutcome(pen, shown, place, paint);
+  else if (type === 'tool_call') {
+    // A terminal shows no images: it says what there is.
+    pen.line();
+    for (const name of imageNames(metadata)) pen.write(`  ${paint('dim', name)}\n`);
+  } else if (failed) writeOutcome(pen, shown, place, paint);
   else if (type === 'file_edit') writeEdit(pen, shown, place, paint);
   else writeExit(pen, shown, place, paint);
-}
-
-/** A terminal shows no images: it says what there is. */
-function writeImages(pen: Pen, { metadata }: Shown, paint: Paint): void {
-  pen.line();
-  for (const name of imageNames(metadata)) pen.write(`  ${paint('dim', name)}\n`);
 }
 
 /** The kind and size of each image that a tool returned. */

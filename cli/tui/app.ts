@@ -1,5 +1,4 @@
 /** The screen: what was said, what goes on, where the person writes or answers, and the keys. */
-import { hostname } from 'node:os';
 import {
   isKeyRelease,
   matchesKey,
@@ -12,7 +11,7 @@ import { signalAll } from '../../machine/keyboard.ts';
 import { HOUR } from '../../shared/units.ts';
 import { isDelta } from '../../shared/wire/events.ts';
 import { Mode } from '../../shared/wire/modes.ts';
-import type { Chat } from '../chat/chat.ts';
+import { type Chat, deviceName } from '../chat/chat.ts';
 import { ChatSession } from '../chat/session.ts';
 import { SCREEN_LIMITS } from '../limits.ts';
 import { watchReplaced } from '../target/replaced.ts';
@@ -72,7 +71,7 @@ export class App {
       paint,
       colours,
       markdown,
-      device: hostname(),
+      device: deviceName(),
       isExpanded: false,
       answeredHere: new Set(),
     };

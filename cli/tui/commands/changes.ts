@@ -1,11 +1,10 @@
 /** The commands about what the agent has changed or wants to change. */
-import { hostname } from 'node:os';
 import type { ChatResponse, Document, EventStream } from '../../../client/index.ts';
-import { REQUEST_LIMITS } from '../../../shared/limits.ts';
 import { FileEditMetadata, PlanMetadata } from '../../../shared/wire/documents.ts';
 import { isPlan } from '../../../shared/wire/fold.ts';
+import { deviceName } from '../../chat/chat.ts';
 import type { ChatSession } from '../../chat/session.ts';
-import { undoFiles } from '../../chat/undo-files.ts';
+import { undoFiles } from '../../chat/undo.ts';
 import { planLines } from '../../render/plan.ts';
 import type { CommandDesk, SlashCommand } from './command.ts';
 
@@ -46,7 +45,7 @@ async function showPlan(_: string, { session, say, pick }: CommandDesk): Promise
   const { plan, document, response } = found;
   say([...planLines(plan), '', document.content ?? ''].join('\n'));
   const { client, model } = session.chat;
-  const device = hostname().slice(0, REQUEST_LIMITS.maxNameChars);
+  const device = deviceName();
   const request = { responseId: response.id, device };
   const place = [response.conversationId, document.id] as const;
   switch (await pick({ title: 'This plan', items: PLAN_CHOICES })) {

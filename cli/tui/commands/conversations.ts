@@ -1,6 +1,5 @@
 /** The commands that go from one conversation to another, or make a copy of one. */
 import { writeFile } from 'node:fs/promises';
-import { hostname } from 'node:os';
 import { basename } from 'node:path';
 import type { SelectItem } from '@earendil-works/pi-tui';
 import type { BridgeInfo, ConversationInfo, ConversationView } from '../../../client/index.ts';
@@ -9,8 +8,9 @@ import { parseResponseId, responseIdOf } from '../../../shared/ids.ts';
 import { REQUEST_LIMITS } from '../../../shared/limits.ts';
 import { nameInLine, printableLine } from '../../../shared/text/plain-sight.ts';
 import { isOver } from '../../../shared/wire/fold.ts';
+import { deviceName } from '../../chat/chat.ts';
 import type { ChatSession } from '../../chat/session.ts';
-import { describeReport, previewUndo } from '../../chat/undo-files.ts';
+import { describeReport, previewUndo } from '../../chat/undo.ts';
 import { parseConversationId } from '../../target/typed-ids.ts';
 import { writtenPath } from '../../terminal/written-path.ts';
 import { ageOf } from './ages.ts';
@@ -142,7 +142,7 @@ async function compact(_: string, { session, say }: CommandDesk): Promise<void> 
   if (!view || !current) return say('There is nothing to summarise yet.');
   if (isBusy) return say('An answer runs: stop it first, or wait for its end.');
   const model = chat.model ?? current.model;
-  const device = hostname().slice(0, REQUEST_LIMITS.maxNameChars);
+  const device = deviceName();
   const events = chat.client.compact(view.id, { model, device });
   // The session follows the same conversation, and shows the answer.
   await events.next();

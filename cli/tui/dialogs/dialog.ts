@@ -32,6 +32,3 @@ export interface DialogDesk {
 
 /** Lines left to the status lines: the library draws everything again where a line changes that left the screen. */
 export const ROWS_BESIDE = 4;
-
-/** The dialog's question was answered elsewhere, or is not asked any more. */
-export class Withdrawn extends Error {}

@@ -1,12 +1,5 @@
 /** Long lines in the width of the screen, so that no text can pretend to be two lines. */
 import { visibleWidth } from '@earendil-works/pi-tui';
-import type { Style } from '../../terminal/paint.ts';
-
-/** One line, in plain sight and without a line feed. */
-export interface Line {
-  readonly text: string;
-  readonly style?: Style;
-}
 
 /** Stands at the beginning of each piece but the first, where no line of a proposal has anything but blanks. */
 export const CONTINUED = '↳ ';

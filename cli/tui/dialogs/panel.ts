@@ -6,53 +6,25 @@ import {
   truncateToWidth,
 } from '@earendil-works/pi-tui';
 import { type Deferred, newDeferred } from '../../../machine/deferred.ts';
+import { type ProposedFile, putForChange, type Saved } from '../../questions/changed-file.ts';
+import {
+  type Chosen,
+  type FieldStep,
+  type ListChoice,
+  type ListStep,
+  type Prompter,
+  type StepParts,
+  Withdrawn,
+} from '../../questions/steps.ts';
 import { ChoiceList } from './choice-list.ts';
-import { type Dialog, type DialogDesk, ROWS_BESIDE, Withdrawn } from './dialog.ts';
+import { type Dialog, type DialogDesk, ROWS_BESIDE } from './dialog.ts';
 import { Field, PASTE_START } from './field.ts';
-import { folded, type Line } from './folded.ts';
+import { folded } from './folded.ts';
 import { BURST_MS, QuietGate } from './quiet-gate.ts';
 import { ScrollText } from './scroll-text.ts';
 
-interface StepOptions {
-  /** Of the program: it is cut on a narrow screen. */
-  readonly title: string;
-  /** What the person reads first. */
-  readonly body: readonly Line[];
-  /** Something new about this step, for example why the last answer did not do. In plain sight. */
-  readonly note?: string | undefined;
-  /** Esc puts the dialog away, and the step stays; otherwise it goes back. */
-  readonly putsAway?: boolean;
-  /** What stands here is new: keys pressed before do not count. */
-  readonly isNew?: boolean;
-}
-
-export interface ListStep extends StepOptions {
-  readonly choices: readonly ListChoice[];
-  /** Space ticks several of this many first choices. */
-  readonly tickable?: number;
-  readonly ticked?: readonly number[] | undefined;
-}
-
-export interface ListChoice {
-  /** In plain sight. */
-  readonly label: string;
-  /** It takes all of the body: possible only after its end was on the screen. */
-  readonly needsEnd?: boolean;
-}
-
-export interface FieldStep extends StepOptions {
-  /** What the field begins with. */
-  readonly value?: string;
-}
-
-/** A choice, and what was ticked. */
-export interface Chosen {
-  readonly index: number;
-  readonly ticked: readonly number[];
-}
-
 interface PanelStep {
-  readonly options: StepOptions;
+  readonly options: StepParts;
   readonly text: ScrollText;
   readonly control: ListControl | FieldControl;
   note: string | undefined;
@@ -61,8 +33,9 @@ interface PanelStep {
 interface ListControl {
   readonly type: 'list';
   readonly list: ChoiceList;
-  readonly choices: readonly ListChoice[];
-  readonly answer: Deferred<Chosen | undefined>;
+  readonly choices: readonly ListChoice<unknown>[];
+  /** The index of the choice. */
+  readonly answer: Deferred<Chosen<number> | undefined>;
 }
 
 interface FieldControl {
@@ -79,7 +52,7 @@ export interface PanelOptions {
   readonly onAway: () => void;
 }
 
-export class Panel implements Dialog {
+export class Panel implements Dialog, Prompter {
   readonly #desk: DialogDesk;
   readonly #place: () => string;
   readonly #onAway: () => void;
@@ -99,21 +72,35 @@ export class Panel implements Dialog {
     this.#gate = new QuietGate(desk.nowMs);
   }
 
-  /** What the person chose, nothing marked at first; undefined if they went back. @throws {Withdrawn} if closed */
-  async choose(options: ListStep): Promise<Chosen | undefined> {
-    const { choices, tickable, ticked } = options;
+  /** Nothing is marked at first. */
+  async choose<Answer>(step: ListStep<Answer>): Promise<Chosen<Answer> | undefined> {
+    const { choices, tickable, ticked } = step;
     const labels = choices.map(({ label }) => label);
     const { paint } = this.#desk.look;
     const list = new ChoiceList({ labels, paint, tickable: tickable ?? 0, ticked: ticked ?? [] });
-    const answer = newDeferred<Chosen | undefined>();
-    return await this.#ask(options, { type: 'list', list, choices, answer });
+    const answer = newDeferred<Chosen<number> | undefined>();
+    const picked = await this.#ask(step, { type: 'list', list, choices, answer });
+    const choice = picked && choices[picked.answer];
+    return choice && { answer: choice.answer, ticked: picked.ticked };
   }
 
-  /** What the person wrote; undefined if they went back. @throws {Withdrawn} if closed */
-  async write(options: FieldStep): Promise<string | undefined> {
-    const field = new Field(options.value ?? '', this.#desk.look.paint);
-    const answer = newDeferred<string | undefined>();
-    return await this.#ask(options, { type: 'field', field, answer });
+  /** What does not do stays in the field, below the reason. */
+  async write({ check, ...step }: FieldStep): Promise<string | undefined> {
+    let { value = '', note } = step;
+    for (;;) {
+      const field = new Field(value, this.#desk.look.paint);
+      const answer = newDeferred<string | undefined>();
+      const written = await this.#ask({ ...step, note }, { type: 'field', field, answer });
+      const problem = written === undefined ? undefined : check?.(written);
+      if (written === undefined || problem === undefined) return written;
+      [value, note] = [written, problem];
+    }
+  }
+
+  async change(file: ProposedFile): Promise<Saved> {
+    await using put = await putForChange(file);
+    const hasEnded = await this.#desk.edit(put.file);
+    return hasEnded ? await put.read() : { why: 'The editor failed.' };
   }
 
   /** Whether it asks something: the person may be typing. */
@@ -158,8 +145,11 @@ export class Panel implements Dialog {
     const admitted = this.#gate.admit();
     const step = this.#step;
     if (admitted === 'ignore' || step === undefined) return;
-    if (matchesKey(data, 'escape')) this.#leave(step);
-    else if (!isEnter(data)) this.#pass(data, step);
+    const isEnter = matchesKey(data, 'enter') || data === '\n';
+    if (matchesKey(data, 'escape')) {
+      if (step.options.putsAway) this.#onAway();
+      else this.back();
+    } else if (!isEnter) this.#pass(data, step);
     else if (admitted === 'answer' && !isKeyRepeat(data)) this.#enter(step);
     this.#desk.tui.requestRender();
   }
@@ -169,14 +159,18 @@ export class Panel implements Dialog {
   render(width: number): string[] {
     // What a person may answer begins to stand now, and not while it was prepared.
     if (this.#step) this.#gate.drawn();
-    this.#drawAgainWhenOpen();
+    const { closedMs = 0 } = this.#gate;
+    if (closedMs > 0 && !this.#isClosed) {
+      this.#cancelDrawing();
+      this.#cancelDrawing = this.#desk.later(() => this.#desk.tui.requestRender(), closedMs);
+    }
     const room = this.#desk.tui.terminal.rows - ROWS_BESIDE;
     const lines = this.#linesAt(width, room);
     return lines.map((line) => truncateToWidth(line, width, '…'));
   }
 
   async #ask<Answer>(
-    options: StepOptions,
+    options: StepParts,
     control: (ListControl | FieldControl) & { readonly answer: Deferred<Answer> },
   ): Promise<Answer> {
     if (this.#isClosed) throw new Withdrawn();
@@ -192,11 +186,6 @@ export class Panel implements Dialog {
     // Keys that come before the next step find nothing to answer.
     if (this.#step === step) this.#step = undefined;
     this.#work = '';
-  }
-
-  #leave(step: PanelStep): void {
-    if (step.options.putsAway) this.#onAway();
-    else this.back();
   }
 
   #pass(data: string, { control, text }: PanelStep): void {
@@ -231,7 +220,7 @@ export class Panel implements Dialog {
     if (choice.needsEnd && !text.hasShownEnd) return this.#say(step, READ_ON);
     if (choice.needsEnd && !list.isMarkedWhole)
       return this.#say(step, 'Make the window larger to read all of this choice.');
-    this.#answer(step, () => answer.resolve({ index, ticked: list.ticked }));
+    this.#answer(step, () => answer.resolve({ answer: index, ticked: list.ticked }));
   }
 
   #say(step: PanelStep, words: string): void {
@@ -269,17 +258,6 @@ export class Panel implements Dialog {
     // A narrow screen cuts the end: the choices show their numbers themselves.
     return `Enter: answer · ${leaves} · ↑↓ 1-${control.choices.length}: choose`;
   }
-
-  #drawAgainWhenOpen(): void {
-    const { closedMs } = this.#gate;
-    if (closedMs === undefined || closedMs === 0 || this.#isClosed) return;
-    this.#cancelDrawing();
-    this.#cancelDrawing = this.#desk.later(() => this.#desk.tui.requestRender(), closedMs);
-  }
-}
-
-function isEnter(data: string): boolean {
-  return matchesKey(data, 'enter') || data === '\n';
 }
 
 function isText(data: string): boolean {

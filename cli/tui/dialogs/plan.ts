@@ -1,9 +1,9 @@
 /** What becomes of a plan that the agent has made. */
-import type { ChatResponse, Document, EventStream } from '../../../client/index.ts';
+import type { ChatResponse, EventStream } from '../../../client/index.ts';
 import { inOneLine } from '../../../shared/text/plain-sight.ts';
 import { PlanMetadata } from '../../../shared/wire/documents.ts';
 import { isPlan } from '../../../shared/wire/fold.ts';
-import { settingsOf } from '../../chat/turn.ts';
+import { settingsOf } from '../../chat/chat.ts';
 import type { DialogSession } from './dialog.ts';
 import type { Panel } from './panel.ts';
 
@@ -20,10 +20,8 @@ export interface MadePlan {
 export function planOf(response: ChatResponse): MadePlan | undefined {
   if (response.status !== 'completed' || response.mode !== 'plan') return undefined;
   const document = response.documents.findLast(isPlan);
-  return document && madeIn(response, document);
-}
-
-function madeIn({ id: responseId, conversationId }: ChatResponse, document: Document): MadePlan {
+  if (!document) return undefined;
+  const { id: responseId, conversationId } = response;
   // Plans of earlier releases have no version: they are the first one.
   const { title = 'the plan', version = 1 } = PlanMetadata.safeParse(document.metadata).data ?? {};
   return { conversationId, responseId, documentId: document.id, title, version };
@@ -39,29 +37,28 @@ export async function choosePlan(
     const chosen = await panel.choose({
       title: 'What to do with the plan?',
       body: [{ text: inOneLine(plan.title), style: 'bold' }],
-      choices: WAYS.map((label) => ({ label })),
+      choices: [
+        { label: 'Carry it out', answer: 'execute' },
+        { label: 'Keep planning', answer: 'change' },
+        { label: 'Save it as a file', answer: 'save' },
+        { label: 'Nothing', answer: 'leave' },
+      ],
     });
-    switch (chosen?.index) {
-      case 0:
+    switch (chosen?.answer) {
+      case 'execute':
         return await execute(plan, session);
-      case 1: {
-        const words = await askChange(panel);
+      case 'change': {
+        const body = [{ text: 'What should be different?' }];
+        const words = await panel.write({ title: 'Keep planning', body });
         if (words) return await session.send(words);
         break;
       }
-      case 2:
+      case 'save':
         return await begin(session.chat.client.savePlan(...placeOf(plan)));
       default:
         return;
     }
   }
-}
-
-const WAYS = ['Carry it out', 'Keep planning', 'Save it as a file', 'Nothing'];
-
-async function askChange(panel: Panel): Promise<string | undefined> {
-  const body = [{ text: 'What should be different?' }];
-  return await panel.write({ title: 'Keep planning', body });
 }
 
 async function execute(plan: MadePlan, { chat }: Pick<DialogSession, 'chat'>): Promise<void> {

@@ -1,7 +1,8 @@
 /** Text that may be longer than the screen, and knows whether its end was on it. */
 import { matchesKey } from '@earendil-works/pi-tui';
+import type { Line } from '../../questions/steps.ts';
 import type { Paint } from '../../terminal/paint.ts';
-import { folded, type Line } from './folded.ts';
+import { folded } from './folded.ts';
 
 export class ScrollText {
   readonly #source: readonly Line[];

@@ -14,10 +14,13 @@ export async function sendAnswer(panel: Panel, send: () => Promise<void>): Promi
       const chosen = await panel.choose({
         title: 'Your answer may not have arrived',
         body: [{ text: describeError(error) }],
-        choices: [{ label: 'Send it again' }, { label: 'Answer anew' }],
+        choices: [
+          { label: 'Send it again', answer: 'again' },
+          { label: 'Answer anew', answer: 'anew' },
+        ],
         isNew: true,
       });
-      if (chosen?.index !== 0) throw error;
+      if (chosen?.answer !== 'again') throw error;
     }
   }
 }

@@ -4,14 +4,20 @@ import { type ChatResponse, ClientError } from '../../../client/index.ts';
 import { inOneLine, inPlainSight } from '../../../shared/text/plain-sight.ts';
 import { askKeyOf, isOver } from '../../../shared/wire/fold.ts';
 import { SubagentAsk } from '../../../shared/wire/subagents.ts';
+import { decideApproval, sendReply } from '../../questions/approval.ts';
+import { askQuestions } from '../../questions/clarification.ts';
+import { Withdrawn } from '../../questions/steps.ts';
 import { describeError } from '../../terminal/failure-text.ts';
-import { type AskedApproval, answerApproval } from './approval.ts';
-import { type Dialog, type DialogDesk, Withdrawn } from './dialog.ts';
+import { approvalKey } from '../transcript/look.ts';
+import type { Dialog, DialogDesk } from './dialog.ts';
 import { Panel } from './panel.ts';
 import { Picker, type PickOptions } from './picker.ts';
 import { choosePlan, type MadePlan, planOf } from './plan.ts';
-import { answerQuestions } from './questions.ts';
 import { QuietGate } from './quiet-gate.ts';
+import { sendAnswer } from './send.ts';
+
+type AskedApproval = Extract<SubagentAsk, { kind: 'approval' }>;
+type AskedQuestions = Extract<SubagentAsk, { kind: 'clarification' }>;
 
 /** What has the place while nothing is asked. */
 interface Writing extends Component {
@@ -102,9 +108,12 @@ export class DialogSlot extends Container {
       .split('\n')
       .map((text) => ({ text }));
     // The answer that changes nothing is marked first.
-    const choices = [{ label: 'No' }, { label: 'Yes' }];
+    const choices = [
+      { label: 'No', answer: false },
+      { label: 'Yes', answer: true },
+    ];
     const chosen = await this.#inFront((panel) => panel.choose({ title: 'Sure?', body, choices }));
-    return chosen?.index === 1;
+    return chosen?.answer === true;
   }
 
   /** Ctrl-C: goes a step back or closes what the person opened. False if there is nothing to leave. */
@@ -150,12 +159,15 @@ export class DialogSlot extends Container {
     const panel = new Panel({
       desk: this.#desk,
       place: () => (this.#asks.size > 1 ? `1 of ${this.#asks.size}` : ''),
-      onAway: () => this.#putAway(),
+      onAway: () => {
+        this.#isAway = true;
+        this.#arrange();
+      },
     });
     this.#asking = { key, panel };
     try {
       if (ask.kind === 'approval') await this.#approve(panel, ask);
-      else await answerQuestions(panel, ask, this.#desk.session);
+      else await this.#clarify(panel, ask);
       this.#answered.add(key);
       this.#asks.delete(key);
     } catch (error) {
@@ -165,19 +177,37 @@ export class DialogSlot extends Container {
     this.update();
   }
 
+  /** Rejects if the server does not take the answer. */
   async #approve(panel: Panel, question: AskedApproval): Promise<void> {
-    const where = await this.#whereIs(question.bridgeId);
-    const sameCall = `${question.callId} ${JSON.stringify(question.proposal)}`;
-    const wasRefused = this.#allowed.has(sameCall);
-    const place = { desk: this.#desk, where, wasRefused };
-    const { decision } = await answerApproval(panel, question, place);
-    if (decision === 'once') this.#allowed.add(sameCall);
-  }
-
-  #whereIs(bridgeId: string): Promise<string> {
+    const { session, look } = this.#desk;
+    const { client, device } = session.chat;
+    const { bridgeId } = question;
     const known = this.#places.get(bridgeId) ?? this.#findPlace(bridgeId);
     this.#places.set(bridgeId, known);
-    return known;
+    const where = await known;
+    const sameCall = `${question.callId} ${JSON.stringify(question.proposal)}`;
+    const place = { where, wasRefused: this.#allowed.has(sameCall) };
+    const reply = await decideApproval(panel, question, session.chat, place);
+    const key = approvalKey(question.responseId, question.documentId);
+    // The event can be quicker than the reply.
+    look.answeredHere.add(key);
+    try {
+      await sendAnswer(panel, () => sendReply(client, question, reply, device));
+    } catch (error) {
+      look.answeredHere.delete(key);
+      throw error;
+    }
+    if (reply.decision === 'once') this.#allowed.add(sameCall);
+  }
+
+  /** Rejects if the server does not take the answers. */
+  async #clarify(
+    panel: Panel,
+    { questions, conversationId, documentId, responseId }: AskedQuestions,
+  ): Promise<void> {
+    const { client } = this.#desk.session.chat;
+    const answer = { answers: await askQuestions(panel, questions), responseId };
+    await sendAnswer(panel, () => client.answerClarification(conversationId, documentId, answer));
   }
 
   /** Never rejects: what is not known is said so. */
@@ -209,11 +239,6 @@ export class DialogSlot extends Container {
     if (error instanceof Withdrawn) return;
     if (!(error instanceof ClientError)) throw error;
     this.#desk.say(`${what}: ${describeError(error)}`);
-  }
-
-  #putAway(): void {
-    this.#isAway = true;
-    this.#arrange();
   }
 
   /** A plan is offered once, at the end of an answer that the person waited for. */

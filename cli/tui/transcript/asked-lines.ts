@@ -7,8 +7,8 @@ import { AttentionItem } from '../../../shared/wire/attention.ts';
 import { AnsweredApproval } from '../../../shared/wire/events.ts';
 import { asksOf } from '../../../shared/wire/fold.ts';
 import { RENDER_LIMITS } from '../../limits.ts';
-import { approvalEvent } from '../../render/catch-up.ts';
 import { answerWords, attentionLines } from '../../render/run.ts';
+import { questionOf } from '../../render/shown.ts';
 import { shortLine } from '../../terminal/short-line.ts';
 import type { ScreenDocumentProps } from './document-props.ts';
 import { INDENT, indented } from './lines.ts';
@@ -32,16 +32,13 @@ export function askedLines(
 }
 
 function waitingWords(document: Document): string[] {
-  const approval = approvalEvent(document);
-  const asks = asksOf(document.metadata).map(({ title }) => `The subagent “${shortLine(title)}”`);
-  const own = approval
-    ? [`${shortLine(approval.proposal.tool)} waits for you: ${reasonOf(approval)}`]
-    : [];
-  return [...own, ...asks.map((who) => `${who} waits for you.`)];
-}
-
-function reasonOf({ reason }: { readonly reason: string }): string {
-  return printableLine(reason, RENDER_LIMITS.maxReasonChars);
+  const asked = questionOf(document);
+  const below = asksOf(document.metadata).map(
+    ({ title }) => `The subagent “${shortLine(title)}” waits for you.`,
+  );
+  if (asked?.type !== 'approval_request') return below;
+  const reason = printableLine(asked.reason, RENDER_LIMITS.maxReasonChars);
+  return [`${shortLine(asked.proposal.tool)} waits for you: ${reason}`, ...below];
 }
 
 function answeredWords({ metadata }: Document, isHere: boolean): string[] {

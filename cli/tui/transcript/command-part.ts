@@ -4,10 +4,9 @@ import type { Document } from '../../../client/index.ts';
 import { exitLine } from '../../render/tool.ts';
 import { Cached } from './cached.ts';
 import { type ScreenDocumentProps, textIn } from './document-props.ts';
-import { endOf, hiddenLine, INDENT, indented, wrapped } from './lines.ts';
+import { endOf, failureLines, hiddenLine, INDENT, indented, wrapped } from './lines.ts';
 import type { Look } from './look.ts';
 import { outputLines } from './output-lines.ts';
-import { failureLines } from './result-lines.ts';
 
 export function commandPart({ document, look }: ScreenDocumentProps): Component {
   return new Cached((width) => [

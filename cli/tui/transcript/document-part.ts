@@ -22,7 +22,15 @@ import { reasoningPart } from './reasoning-part.ts';
 export function documentPart(document: Document, response: ChatResponse, look: Look): Component {
   const props = { document, response, look };
   const part = new Container();
-  part.addChild(new Cached(() => (hasNoGap(props) ? [] : [''])));
+  part.addChild(
+    new Cached(() => {
+      const { documents } = response;
+      const before = documents[documents.indexOf(document) - 1];
+      // Calls in a row are one list, without empty lines between them.
+      const followsCall = document.type === 'tool_call' && before?.type === 'tool_call';
+      return followsCall || isShownByCall(document, response) ? [] : [''];
+    }),
+  );
   part.addChild((PARTS[document.type] ?? unknownPart)(props));
   part.addChild(new Cached((width) => askedLines(props, width)));
   return part;
@@ -50,14 +58,4 @@ function unknownPart({ document, look: { paint } }: ScreenDocumentProps): Compon
     const words = `This version does not know “${shortLine(type)}”.`;
     return [paint('dim', words), ...(content ? wrapped(content, width) : [])];
   });
-}
-
-function hasNoGap(props: ScreenDocumentProps): boolean {
-  return followsCall(props) || isShownByCall(props.document, props.response);
-}
-
-/** Calls in a row are one list, without empty lines between them. */
-function followsCall({ document, response: { documents } }: ScreenDocumentProps): boolean {
-  const before = documents[documents.indexOf(document) - 1];
-  return document.type === 'tool_call' && before?.type === 'tool_call';
 }

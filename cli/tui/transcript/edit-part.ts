@@ -10,9 +10,8 @@ import { shortLine } from '../../terminal/short-line.ts';
 import { Cached } from './cached.ts';
 import { diffLines } from './diff-lines.ts';
 import { isGrowing, type ScreenDocumentProps, textIn } from './document-props.ts';
-import { endOf, hiddenLine, INDENT, indented, plain, wrapped } from './lines.ts';
+import { endOf, failureLines, hiddenLine, INDENT, indented, plain, wrapped } from './lines.ts';
 import type { Look } from './look.ts';
-import { failureLines } from './result-lines.ts';
 
 export function editPart(props: ScreenDocumentProps): Component {
   const { document, look } = props;

@@ -2,7 +2,10 @@
 import { wrapTextWithAnsi } from '@earendil-works/pi-tui';
 import { type LastLines, lastLines } from '../../../shared/shown/terminal-lines.ts';
 import { printable } from '../../../shared/text/plain-sight.ts';
+import { ToolOutcome } from '../../../shared/wire/documents.ts';
 import { SCREEN_LIMITS } from '../../limits.ts';
+import { resultText } from '../../render/result-text.ts';
+import type { Paint } from '../../terminal/paint.ts';
 import type { Look } from './look.ts';
 
 /** Text that need not be printable, wrapped. */
@@ -33,4 +36,11 @@ export function hiddenLine(hidden: number, where: 'earlier' | 'more', look: Look
   if (hidden <= 0) return [];
   const lines = `${hidden} ${where} line${hidden === 1 ? '' : 's'}`;
   return [look.paint('dim', `… ${lines}${look.isExpanded ? '' : ' (Ctrl-O shows them)'}`)];
+}
+
+/** Why a call failed, of its result; nothing for one that succeeded. */
+export function failureLines(result: unknown, width: number, paint: Paint): string[] {
+  const outcome = ToolOutcome.safeParse(result).data;
+  if (outcome?.status !== 'error') return [];
+  return wrapped(resultText(outcome), width).map((line) => paint('red', line));
 }

@@ -1,7 +1,7 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { expect, it } from 'vitest';
-import { askForChangedFile } from '../../../cli/chat/changed-file.ts';
+import { askForChangedFile } from '../../../cli/chat/lines.ts';
 import { REQUEST_LIMITS } from '../../../shared/limits.ts';
 import { scriptTerminal } from '../scripted-terminal.ts';
 

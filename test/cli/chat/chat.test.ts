@@ -202,6 +202,7 @@ describe('an approval', () => {
     { typed: ['c', ''], isOwn: false, scope: 'conversation', pattern: 'npm test' },
     { typed: ['a', 'c', 'npm *'], isOwn: false, scope: 'conversation', pattern: 'npm *' },
     { typed: ['a', ''], isOwn: true, scope: 'always', pattern: 'npm test' },
+    { typed: ['c', 'n\u200b*', 'n*'], isOwn: false, scope: 'conversation', pattern: 'n*' },
   ])('lasts by $typed, for the pattern that the person leaves', async (wanted) => {
     const { typed, isOwn, scope, pattern } = wanted;
     const asked: typeof ASKED = {

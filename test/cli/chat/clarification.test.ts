@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { parseChoice, type TypedChoice } from '../../../cli/chat/clarifications.ts';
 import { runChat } from '../../../cli/chat/run-chat.ts';
+import { parseChoice, type TypedChoice } from '../../../cli/questions/clarification.ts';
 import type { TapeEvent } from '../../../shared/wire/events.ts';
 import { CONVERSATION_ID, RESPONSE_ID, SAMPLE_TAPE } from '../../client/sample-tape.ts';
 import { eventsAfter, NEVER, startScriptedApi, streamText } from '../../client/scripted-api.ts';

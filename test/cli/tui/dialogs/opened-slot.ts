@@ -1,8 +1,8 @@
 /** The place of the composer on a terminal in memory, with a scripted session and a clock that the test moves. */
 import { Editor, TuiMainScreen } from '@earendil-works/pi-tui';
 import { onTestFinished } from 'vitest';
-import type { ApprovalReply } from '../../../../cli/chat/approvals.ts';
 import type { Chat } from '../../../../cli/chat/chat.ts';
+import type { ApprovalReply } from '../../../../cli/questions/approval.ts';
 import { coloured, plain } from '../../../../cli/terminal/paint.ts';
 import type { DialogDesk, DialogSession } from '../../../../cli/tui/dialogs/dialog.ts';
 import { DialogSlot } from '../../../../cli/tui/dialogs/slot.ts';

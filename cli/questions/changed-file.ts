@@ -1,30 +1,12 @@
-/** Lets the person change a proposed file before allowing it, with any editor. */
+/** A proposed file on the disk, so that a person can change it with an editor before they allow it. */
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PRIVATE_FILE } from '../../machine/private-files.ts';
 import { isSystemError } from '../../machine/system-error.ts';
 import { REQUEST_LIMITS } from '../../shared/limits.ts';
-import { inOneLine } from '../../shared/text/plain-sight.ts';
-import type { Terminal } from '../terminal/terminal.ts';
 
-/** The changed text of the file, from a private temporary folder, once the person says that it is right. */
-export async function askForChangedFile(
-  terminal: Terminal,
-  proposed: ProposedFile,
-  signal: AbortSignal,
-): Promise<string | undefined> {
-  await using put = await putForChange(proposed);
-  terminal.write(`Change and save this file: ${inOneLine(put.file)}\n`);
-  while (true) {
-    const typed = await terminal.ask('Enter writes it as you saved it; n goes back: ', signal);
-    if (typed === undefined || typed.trim() !== '') return undefined;
-    const changed = await put.read();
-    if ('content' in changed) return changed.content;
-    terminal.write(`${changed.why}\n`);
-  }
-}
-
+/** The path of the workspace is only a name: the text is elsewhere. */
 export interface ProposedFile {
   readonly path: string;
   readonly text: string;
@@ -40,7 +22,8 @@ export interface ChangeableFile extends AsyncDisposable {
 /** Puts the file into a private temporary folder. */
 export async function putForChange({ path, text }: ProposedFile): Promise<ChangeableFile> {
   const folder = await mkdtemp(join(tmpdir(), 'drawbridge-edit-'));
-  const file = join(folder, fileName(path));
+  // With the ending, by which editors know the language. The server may send any text as a path.
+  const file = join(folder, `changed${/\.\w{1,20}$/.exec(path)?.[0] ?? ''}`);
   const remove = () => rm(folder, { recursive: true, force: true });
   try {
     await writeFile(file, text, { mode: PRIVATE_FILE });
@@ -49,11 +32,6 @@ export async function putForChange({ path, text }: ProposedFile): Promise<Change
     throw error;
   }
   return { file, read: () => readSaved(file), [Symbol.asyncDispose]: remove };
-}
-
-/** With the ending, by which editors know the language. The server may send any text as a path. */
-function fileName(path: string): string {
-  return `changed${/\.\w{1,20}$/.exec(path)?.[0] ?? ''}`;
 }
 
 /** `why` says what a person has to change before the text can be taken. */

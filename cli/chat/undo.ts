@@ -1,10 +1,10 @@
-/** What an undo would do to files, and the undo itself. */
-import type { EventStream, UndoInput } from '../../client/index.ts';
+/** What an undo would do to files, and the undo of a conversation that a session follows. */
+import type { ChatResponse, UndoInput } from '../../client/index.ts';
 import { nameInLine, printableLine } from '../../shared/text/plain-sight.ts';
-import type { UndoReport } from '../../shared/wire/undo.ts';
+import { UndoReport } from '../../shared/wire/undo.ts';
 import { RENDER_LIMITS } from '../limits.ts';
 import type { ChatSession } from './session.ts';
-import { changesFiles, newUndoPreview, seeUndo } from './undo-preview.ts';
+import { folded } from './turn.ts';
 
 /** Where a person is shown what an undo would do, and asked for it. */
 export interface UndoDesk {
@@ -25,25 +25,36 @@ export async function undoFiles(
   const report = await previewUndo(session, { scope });
   if (!report) return say('No file would be changed.');
   say(describeReport(report));
-  if (!(await confirm('Change these files?'))) return say('Nothing was changed.');
-  await finish(chat.client.undo(view.id, { scope, digest: report.digest }));
+  if (!(await confirm(CHANGE_FILES))) return say('Nothing was changed.');
+  for await (const _ of chat.client.undo(view.id, { scope, digest: report.digest })) {
+    // The session follows the same conversation, and shows it.
+  }
 }
+
+/** The question before an undo. */
+export const CHANGE_FILES = 'Change these files?';
 
 /** What the undo would do; undefined where it would change no file. The transcript shows why it fails. */
 export async function previewUndo(
   { chat, view }: ChatSession,
   wanted: UndoInput,
 ): Promise<UndoReport | undefined> {
-  const preview = newUndoPreview();
+  let response: ChatResponse | undefined;
   const events = chat.client.undo(view?.id ?? '', { ...wanted, preview: true });
-  for await (const { event } of events) seeUndo(preview, event);
-  return preview.report && changesFiles(preview.report) ? preview.report : undefined;
+  for await (const { event } of events) response = folded(response, event);
+  const report = reportIn(response);
+  return report && changesFiles(report) ? report : undefined;
 }
 
-async function finish(events: EventStream): Promise<void> {
-  for await (const _ of events) {
-    // The session follows the same conversation, and shows it.
-  }
+/** What the answer to a preview says. */
+export function reportIn(response: ChatResponse | undefined): UndoReport | undefined {
+  const reports = response?.documents.map(({ metadata }) => metadata['undo']) ?? [];
+  return UndoReport.safeParse(reports.findLast((report) => report !== undefined)).data;
+}
+
+/** Whether the undo would change any file. */
+export function changesFiles({ files }: UndoReport): boolean {
+  return files.some(({ action }) => action !== 'keep');
 }
 
 /** One line for each file. */
