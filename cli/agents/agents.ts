@@ -186,7 +186,8 @@ function registerList(group: Command): void {
       if (columns === undefined) print(options, agent, agentLine(agent));
       else await writeTree(client, agent, (row) => writeOut(listLine(row, columns)));
     }
-    if (!isAny) write(status ? `No agent is ${status}.\n` : 'There is no agent.\n');
+    if (!isAny && !options.json)
+      write(status ? `No agent is ${status}.\n` : 'There is no agent.\n');
   });
 }
 

@@ -177,7 +177,7 @@ describe('the end of a session', () => {
     const { stdout } = await desk.run(['sessions', '--json', ...at]);
     const own = stdout.split('\n').find((line) => line.includes('"current":true')) ?? '';
     const { id } = JSON.parse(own) as { id: string };
-    expect((await ben.run(['sessions', 'end', id, ...at])).stderr).toContain('no such session');
+    expect((await ben.run(['sessions', 'end', id, ...at])).stderr).toContain('There is no session');
     expect((await laptop.run(['sessions', 'end', id, ...at])).code).toBe(0);
 
     expect(await bridge.finished).toMatchObject({ code: 1 });
