@@ -55,7 +55,7 @@ export async function answerApprovals(
     const answered = await ('questions' in item
       ? askClarification(there, item, signal)
       : askApproval(there, item, signal));
-    if (answered === 'sent') terminal.write('Your answer was taken.\n');
+    if (answered === 'sent') terminal.write('Your answer was accepted.\n');
     isAsking = answered !== 'open';
   }
   if (questions.length === 0 || isAsking || json) return;

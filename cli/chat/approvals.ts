@@ -120,11 +120,11 @@ export async function sendReply(
 }
 
 const UNANSWERED =
-  "The question is still open. Answer it in the bridge's terminal or on a device that the bridge knows. " +
+  "The question is still open. Answer it in the bridge's terminal or on an enrolled device. " +
   'Ctrl-C cancels the answer.';
 const noKey = () =>
-  "This machine has no key that the bridge knows. Answer the question in the bridge's terminal or on a device " +
-  `that the bridge knows; \`${ownCommand('devices', 'show')}\` makes this machine one. Ctrl-C cancels the answer.`;
+  "This machine is not enrolled at the bridge. Answer the question in the bridge's terminal or on an enrolled " +
+  `device; \`${ownCommand('devices', 'show')}\` says how to enrol this machine. Ctrl-C cancels the answer.`;
 
 /** An answer with all that is signed or sent beside it. */
 export interface ApprovalReply extends TypedAnswer {

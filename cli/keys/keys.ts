@@ -46,7 +46,7 @@ export function registerKeys(program: Command): void {
     actions: [
       {
         name: 'renew',
-        description: 'Give a key another secret, which ends all tokens of the old one',
+        description: 'Give a key a new secret, which ends all its tokens',
         run: renewOne,
       },
       {
@@ -63,7 +63,7 @@ export function registerKeys(program: Command): void {
   addOperatorOptions(addTerms(create)).action(createOne);
   const change = group
     .command('change <name>')
-    .description('Change what a key allows; what is not given stays');
+    .description('Change the terms of a key; options that you omit stay as they are');
   addOperatorOptions(addTerms(change)).action(changeOne);
 }
 
@@ -101,17 +101,25 @@ function addTerms(command: Command): Command {
         `what tokens may do (default: chat,read): ${Right.options}`,
       ).argParser(rightsIn),
     )
-    .option('--origins <origins>', 'the web pages that may use tokens, with commas between', listIn)
-    .option('--models <models>', 'the only models; the first one answers by default', listIn)
-    .option('--bridges <ids>', 'machines for its users; the first one by default', listIn)
+    .option(
+      '--origins <origins>',
+      'origins of web pages that may use tokens, separated by commas',
+      listIn,
+    )
+    .option('--models <models>', 'the allowed models; the first one is the default', listIn)
+    .option(
+      '--bridges <ids>',
+      'bridges that its users may use; the first one is the default',
+      listIn,
+    )
     .option('--requests-per-minute <number>', 'of one user', rate)
     .option('--runs-per-minute <number>', 'of one user', rate)
-    .option('--tokens-per-day <number>', 'of models, of one user', tokens)
+    .option('--tokens-per-day <number>', 'tokens of models, of one user', tokens)
     .option('--app-runs-per-minute <number>', 'of all users together', rate)
-    .option('--app-tokens-per-day <number>', 'of models, of all users together', tokens)
-    .option('--issuer <url>', 'the identity provider of the app’s users, as its tokens name it')
+    .option('--app-tokens-per-day <number>', 'tokens of models, of all users together', tokens)
+    .option('--issuer <url>', 'the identity provider of the app’s users: the iss of its tokens')
     .option('--jwks-url <url>', 'where its public keys are; goes with --issuer and --audience')
-    .option('--audience <audience>', 'how its tokens name the app')
+    .option('--audience <audience>', 'the app’s name there: the aud of its tokens')
     .option('--claim <name>', 'the claim that names the user (default: sub)')
     .option('--max-turns <number>', 'of one response', wholeNumber(1, BUDGET_LIMITS.maxTurns))
     .option('--max-tokens <number>', 'of one response', tokens);
@@ -124,7 +132,7 @@ function listIn(text: string): string[] {
 function rightsIn(text: string): Right[] {
   const rights = Right.array().min(1).safeParse(listIn(text));
   if (rights.success) return rights.data;
-  throw new InvalidArgumentError(`It must be some of ${Right.options.join(', ')}.`);
+  throw new InvalidArgumentError(`Give one or more of ${Right.options.join(', ')}.`);
 }
 
 /** The fields of a key's terms that the options name. */

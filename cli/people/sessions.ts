@@ -14,7 +14,7 @@ export function registerSessions(program: Command): void {
   const group = listCommand(program, {
     command: 'sessions',
     noun: 'session',
-    description: 'List or end the sessions of your account, or let a device in',
+    description: 'List or end the sessions of your account, or approve a new device',
     listDescription: 'List the devices that are signed in',
     addOptions: addTargetOptions,
     open: clientOf,
@@ -41,7 +41,7 @@ export function registerSessions(program: Command): void {
   });
   const approve = group
     .command('approve <code>')
-    .description('Let a device in that shows this code, or refuse it');
+    .description('Approve or refuse the device that shows this code');
   addTargetOptions(approve).action(approveOne);
 }
 
@@ -69,7 +69,7 @@ async function approveOne(code: string, options: TargetOptions): Promise<void> {
   terminal.write(`Asked        ${shortName(created)}\n`);
   terminal.write(`Fingerprint  ${await fingerprintOf({ publicKey: key })}\n`);
   terminal.write(
-    `It could then do everything that ${shortName(account)} may do, but approve nothing.\n`,
+    `It could then do everything that ${shortName(account)} may do, except approve calls.\n`,
   );
   const question = 'Does the device itself show this fingerprint? y lets it in, n refuses it: ';
   const answer = (await terminal.ask(question))?.trim().toLowerCase();

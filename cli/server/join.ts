@@ -131,21 +131,20 @@ function unusedVariable(
 
 function keepsModel(variable: string): string {
   const [stop, start] = [ownCommand('stop'), ownCommand()];
-  return `The server that runs keeps its model, so ${variable} does not count: \`${stop}\`, then \`${start}\`, uses it.`;
+  return `The running server keeps its model and ignores ${variable}: \`${stop}\`, then \`${start}\`, applies it.`;
 }
 
 function keepsSettings(names: readonly string[]): string {
   const [stop, start] = [ownCommand('stop'), ownCommand('start')];
-  const verb = names.length === 1 ? 'has' : 'have';
-  return `The server that runs keeps its settings, so ${names.join(' and ')} ${verb} no effect: \`${stop}\`, then \`${start}\`, gives it the new ones.`;
+  return `The running server keeps its settings and ignores ${names.join(' and ')}: \`${stop}\`, then \`${start}\`, applies the new ones.`;
 }
 
-const NOT_CONNECTED = 'The bridge has lost its connection again: run the command again.';
+const NOT_CONNECTED = 'The bridge lost its connection again: run the command again.';
 
 function otherVersion(version: string): string {
   return (
-    `The server has version ${version} and this command ${OWN_VERSION}. It is busy, so it goes on: ` +
-    `\`${ownCommand('stop')}\` ends it, and the next start has this version.`
+    `The server has version ${version}, this command ${OWN_VERSION}. The server is busy and keeps running: ` +
+    `\`${ownCommand('stop')}\` stops it, and the next start uses this version.`
   );
 }
 

@@ -13,6 +13,7 @@ import {
   type LocationOptions,
 } from '../target/location-options.ts';
 import { findTarget } from '../target/target.ts';
+import { ownCommand } from '../terminal/own-command.ts';
 import { shortLine } from '../terminal/short-line.ts';
 import { openTerminal } from '../terminal/terminal.ts';
 
@@ -22,7 +23,8 @@ export function registerProcesses(program: Command): void {
     command: 'processes',
     noun: 'process',
     description: 'List or stop what the agent runs in the background in this folder',
-    listDescription: 'List the running ones, then ended ones whose output the agent can still read',
+    listDescription:
+      'List running processes, then ended ones with output that the agent can still read',
     addOptions: addLocationOptions,
     open: connect,
     load: async ({ client, bridgeId }: Connected) => await client.listProcesses(bridgeId),
@@ -38,7 +40,7 @@ export function registerProcesses(program: Command): void {
     actions: [
       {
         name: 'stop',
-        description: 'Stop one, with all that it started',
+        description: 'Stop a process and everything that it started',
         done: 'Stopped',
         run: async ({ id }, { client, bridgeId }) => await client.stopProcess(bridgeId, id),
       },
@@ -46,9 +48,9 @@ export function registerProcesses(program: Command): void {
   });
   const open = group
     .command('open <id> <port>')
-    .description('Open a port of one to the browser of this machine, until it ends');
+    .description('Open a port of a process to the browser of this machine, until the process ends');
   addLocationOptions(open).action(openPort);
-  const close = group.command('close <id> <port>').description('Close the port again');
+  const close = group.command('close <id> <port>').description('Close an open port of a process');
   addLocationOptions(close).action(closePort);
 }
 
@@ -78,7 +80,10 @@ interface Connected {
 async function connect(options: LocationOptions): Promise<Connected> {
   const { projectDir } = await locateState(await findLocation(options, 'kept'));
   const bridgeId = await readBridgeId(projectDir);
-  if (bridgeId === undefined) throw new LocalError('refused', 'This folder was never connected.');
+  if (bridgeId === undefined) {
+    const connect = `\`${ownCommand('start')}\` connects it`;
+    throw new LocalError('refused', `This folder was never connected: ${connect}.`);
+  }
   const target = await findTarget(options);
   return { client: createClient(target), bridgeId, device: target.device };
 }

@@ -3,11 +3,11 @@ import { type Command, Option } from 'commander';
 import type { AuditRecord } from '../../bridge/grantees/audit.ts';
 import { locateState } from '../../local/state/folder.ts';
 import { openState } from '../../local/state/state.ts';
-import { LocalError } from '../../machine/local-error.ts';
 import type { AccountGrant } from '../../shared/wire/grants.ts';
 import { GrantedName } from '../../shared/wire/grants.ts';
 import { Preset } from '../../shared/wire/preset.ts';
 import { keyOfAccount } from '../../shared/wire/tokens.ts';
+import { findItem, type Naming } from '../list/list-command.ts';
 import { type ListFormat, printList } from '../list/print-list.ts';
 import {
   addLocationOptions,
@@ -34,7 +34,7 @@ export function registerAllow(program: Command): void {
         Preset.options,
       ),
     )
-    .option('--worktrees', 'it works in worktrees, never in the folder itself', false)
+    .option('--worktrees', 'let it work in worktrees only, never in the folder itself', false)
     .option('--json', 'print each account as a line of JSON', false)
     .addHelpText(
       'after',
@@ -45,7 +45,7 @@ export function registerAllow(program: Command): void {
   });
   const disallow = program
     .command('disallow <account>')
-    .description('End what "allow" allowed; what the account runs ends, too');
+    .description('Revoke what "allow" gave an account, and cancel its running work');
   addLocationOptions(disallow).action(disallowOne);
 }
 
@@ -96,7 +96,7 @@ async function allowOne(
   ]);
   const terminal = openTerminal(process, process.env);
   await printList(terminal, [grant], GRANTS, false);
-  terminal.write(`${MEANS[preset]} What your rules ask about is refused.\n`);
+  terminal.write(`${MEANS[preset]} Calls that your rules ask about are refused.\n`);
 }
 
 const MEANS: Readonly<Record<Preset, string>> = {
@@ -107,14 +107,21 @@ const MEANS: Readonly<Record<Preset, string>> = {
   trusted: 'It may do all that your rules allow without a question.',
 };
 
+const NAMING: Naming<AccountGrant> = {
+  command: 'allow',
+  noun: 'allowed account',
+  id: ({ name }) => name,
+};
+
 async function disallowOne(written: string, options: LocationOptions): Promise<void> {
   const { changeGrants } = await import('../../bridge/grantees/grant-file.ts');
   await changeGrants(await stateOf(options), (grants) => {
-    const left = grants.filter(({ name }) => name !== written);
-    if (left.length < grants.length) return left;
-    throw new LocalError('refused', `${shortLine(written)} is not allowed here.`);
+    const grant = findItem(grants, written, NAMING);
+    return grants.filter((each) => each !== grant);
   });
-  openTerminal(process, process.env).write(`${shortLine(written)} may not use this folder.\n`);
+  openTerminal(process, process.env).write(
+    `${shortLine(written)} may no longer use this folder.\n`,
+  );
 }
 
 async function stateOf(options: LocationOptions): Promise<string> {

@@ -25,7 +25,7 @@ export function registerDevices(program: Command): void {
   const group = listCommand(program, {
     command: 'devices',
     noun: 'enrolled device',
-    description: 'List, enrol or revoke devices that may approve what the bridge asks about',
+    description: 'List, enrol or revoke devices that may approve calls',
     listDescription: 'List the enrolled devices',
     addOptions: addLocationOptions,
     open: findLists,
@@ -62,9 +62,7 @@ export function registerDevices(program: Command): void {
   addLocationOptions(show).action(showOwn);
   const enrol = group
     .command('enrol <key>')
-    .description(
-      'Let a device approve: its key is a file, JSON, or what "devices show" prints there',
-    );
+    .description('Enrol a device by its key: a file, JSON, or the output of "devices show" there');
   addLocationOptions(enrol).action(enrolOne);
 }
 
@@ -161,14 +159,14 @@ export function mayApprove(serverDir: string): string {
 async function readKey(written: string): Promise<DeviceKey> {
   const parse = (text: string) => DeviceKey.safeParse(readDeviceKey(text)).data;
   const device = parse(written) ?? parse(await readKeyFile(written));
-  if (!device) throw new UsageError(`${shortLine(written)} holds no device key. ${HOW}`);
+  if (!device) throw new UsageError(`${shortLine(written)} contains no device key. ${HOW}`);
   try {
     const { publicKey } = device;
     const key = await crypto.subtle.importKey('jwk', publicKey, DEVICE_ALGORITHM, true, ['verify']);
     const { x = '', y = '' } = await crypto.subtle.exportKey('jwk', key);
     return { ...device, publicKey: { ...publicKey, x, y } };
   } catch (cause) {
-    throw new UsageError(`The key is damaged: it is no point of the curve P-256. ${HOW}`, {
+    throw new UsageError(`The key is damaged: it is not a point on the curve P-256. ${HOW}`, {
       cause,
     });
   }

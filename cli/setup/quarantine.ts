@@ -19,7 +19,7 @@ export function registerQuarantine(program: Command): void {
     command: 'quarantine',
     noun: 'quarantine entry',
     description:
-      'List, restore or remove files that the bridge put away because they could start programs',
+      'List, restore or remove files that the bridge moved away because they could start programs',
     listDescription: 'List all, the newest first',
     addOptions: addLocationOptions,
     open: async (options: LocationOptions) =>
@@ -42,7 +42,7 @@ export function registerQuarantine(program: Command): void {
     actions: [
       {
         name: 'restore',
-        description: 'Put the files back where they were, if nothing else is there now',
+        description: 'Move the files back, unless something else took their place',
         ask: { question: 'Put it back?', declined: 'Nothing was put back.' },
         run: restoreOne,
       },

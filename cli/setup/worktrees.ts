@@ -31,7 +31,7 @@ export function registerWorktrees(program: Command): void {
     actions: [
       {
         name: 'remove',
-        description: 'Remove one with all that is not committed; its branch stays',
+        description: 'Remove a worktree with its uncommitted changes; its branch stays',
         ask: { question: 'Remove it for good?', declined: 'Nothing was removed.' },
         done: 'Removed',
         run: async ({ conversationId }, store) => await store.remove(conversationId),

@@ -30,7 +30,7 @@ export function registerChat(program: Command): void {
     .option('--model <name>', 'the model that answers')
     .option(
       '--max-turns <n>',
-      'how many requests to the model the answer may take',
+      'the most requests to the model for the answer',
       wholeNumber(1, BUDGET_LIMITS.maxTurns),
     )
     .addOption(deleteAfterOption().conflicts(['conversation', 'continue']))
@@ -53,7 +53,7 @@ export function registerChat(program: Command): void {
 }
 
 const QUESTIONS_HELP =
-  'when the agent has a question: ask; never let it ask; or, without an answer, take the first options (default) or stop';
+  'ask: wait for your answer; never: the agent asks nothing; default, stop: without an answer, take the first options or stop';
 
 const PIPES_HELP = `
 If stdout is not a terminal, it gets only the answer, and stderr gets the rest.

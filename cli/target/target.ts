@@ -51,7 +51,7 @@ export interface TargetOptions extends LocationOptions {
 /** Adds the options that name the Drawbridge. */
 export function addTargetOptions(command: Command): Command {
   command
-    .option('--url <url>', 'a Drawbridge elsewhere (default: the one running for the workspace)')
+    .option('--url <url>', 'another Drawbridge server (default: the one running for the workspace)')
     .option('--token-file <file>', 'the file with the token for --url (default: your login there)')
     .option('--token <token>', 'the token itself, which other users of the machine can see');
   return addLocationOptions(command);
@@ -135,7 +135,7 @@ async function remoteTarget(
   if (!url) return undefined;
   const session = await findSignedIn(url, options);
   if (!session) {
-    const again = `This folder is connected to ${url}: \`${ownCommand('login', url)}\` signs this machine in there.`;
+    const again = `This folder is connected to ${url}, where this machine is not signed in: \`${ownCommand('login', url)}\` signs it in.`;
     throw new LocalError('refused', again);
   }
   const own = await ownBridge(place);

@@ -133,7 +133,7 @@ it('an export that breaks off, or lacks its end, is reported as such', async () 
     const at = ['--url', url, '--secret-file', secretFile()];
     expect(await callDrawbridge(['accounts', 'export', account, ...at])).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining('not whole'),
+      stderr: expect.stringContaining('incomplete'),
     });
   }
 });

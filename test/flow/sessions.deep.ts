@@ -58,7 +58,7 @@ describe('a new developer', () => {
 
   it.each([
     ['agent.example.com', 2, 'must begin with'],
-    ['http://127.0.0.1:9/#join=dbi_x', 2, 'not whole'],
+    ['http://127.0.0.1:9/#join=dbi_x', 2, 'incomplete'],
     ['http://127.0.0.1:9', 1, 'cannot be reached'],
   ])('is told what is wrong with %s', async (link, code, text) => {
     expect(await newMachine().run(['login', link])).toMatchObject({
@@ -188,7 +188,7 @@ describe('the end of a session', () => {
     const told = await desk.run(['chat', 'hello'], folder);
     expect(told).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('signs this machine in'),
+      stderr: expect.stringContaining('where this machine is not signed in'),
     });
 
     const again = desk.start(['login', '-'], undefined, await invitation(house, 'ana'));

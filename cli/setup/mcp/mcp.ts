@@ -37,7 +37,7 @@ interface McpLoginOptions extends LocationOptions {
 export function registerMcp(program: Command): Command {
   const group = listCommand(program, {
     ...NAMING,
-    description: 'MCP servers whose tools the agent may use',
+    description: 'Manage the MCP servers whose tools the agent may use',
     listDescription: 'List the servers',
     addOptions: addLocationOptions,
     open: openList,
@@ -77,7 +77,7 @@ export function registerMcp(program: Command): Command {
     )
     .option('--sandbox', "run the program in the sandbox of the agent's commands")
     .addOption(
-      new Option('--input <id=value>', 'for a value that the list of --from asks for; repeatable')
+      new Option('--input <id=value>', 'a value that the list of --from asks for; repeatable')
         .argParser(addPair('='))
         .default({}, 'none'),
     )
@@ -85,7 +85,7 @@ export function registerMcp(program: Command): Command {
   addLocationOptions(add).action(addServer);
   const login = group
     .command('login <name>')
-    .description('Log in at a server that demands it, through the browser')
+    .description('Log in at a server that requires it, in the browser')
     .option('--no-browser', 'only print the address of the login page');
   addLocationOptions(login).action(async (name: string, options: McpLoginOptions) => {
     const { file, servers, workspace } = await openList(options);
@@ -162,7 +162,7 @@ async function addServer(name: string, command: string[], options: AddOptions): 
   const { variablesIn } = await import('../../../bridge/mcp/transport/variables.ts');
   const names = variablesIn(config.data);
   if (names.length > 0)
-    terminal.write(`It gets ${names.map(inLine).join(', ')} of the environment of the bridge.\n`);
+    terminal.write(`It gets ${names.map(inLine).join(', ')} from the environment of the bridge.\n`);
   const reason = await whyNotRunning(config.data, { file, workspace });
   if (reason !== null) {
     terminal.write(`It does not run: ${reason}.\n  ${againConfined(name, command, options)}\n`);
@@ -195,7 +195,7 @@ function againConfined(name: string, command: readonly string[], options: AddOpt
 }
 
 const ABOUT_SANDBOX =
-  'A program in the sandbox has no network, so install the server before, in the workspace or with npm install -g. A server that asks for roots gets the workspace without naming it.';
+  'A program in the sandbox has no network, so install the server first, in the workspace or with npm install -g. A server that asks for roots gets the workspace without naming it.';
 
 /** What the options describe: exactly one kind of server. */
 async function wantedServer(
@@ -218,7 +218,7 @@ async function wantedServer(
     const config = await withInputs(found.config, inputs);
     return sandbox ? { ...config, sandbox } : config;
   }
-  throw new LocalError('refused', `${from} lists no server ${name} that could be used.`);
+  throw new LocalError('refused', `${from} lists no server ${name} that can be used.`);
 }
 
 /** VS Code asks for these when it starts the server; here the owner gives them once. */

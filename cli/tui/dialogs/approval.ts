@@ -290,8 +290,8 @@ function isShort(reach: string): boolean {
 const MAX_REACH_CHARS = 80;
 
 const NO_KEY =
-  "This machine has no key that the bridge knows: say yes at the bridge's terminal or on another device.";
-const REFUSED = 'Your last yes did not count: the bridge may not know the key of this machine.';
+  "This machine is not enrolled at the bridge: say yes at the bridge's terminal or on an enrolled device.";
+const REFUSED = 'Your last yes was not accepted: this machine may not be enrolled at the bridge.';
 const TOO_LONG = `At most ${REQUEST_LIMITS.maxReasonChars} characters.`;
 
 /** Why a written pattern cannot be signed: the person must have seen all of it. */

@@ -126,9 +126,9 @@ test('what is no key is refused in one line', async () => {
   for (const [written, says] of [
     [join(folder, 'key'), 'neither a device key nor a file'],
     [join(folder, 'missing'), 'neither a device key nor a file'],
-    [join(folder, 'other.json'), 'holds no device key'],
+    [join(folder, 'other.json'), 'contains no device key'],
     [formatDeviceKey(key).slice(0, 60), 'neither a device key nor a file'],
-    [formatDeviceKey(offCurve), 'no point of the curve'],
+    [formatDeviceKey(offCurve), 'not a point on the curve'],
   ] as const) {
     const refused = await devices(place, 'enrol', written);
     expect(refused).toEqual({ code: 2, stdout: '', stderr: oneLine(says) });

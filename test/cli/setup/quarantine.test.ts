@@ -77,14 +77,14 @@ test('quarantine keeps what has no free place, and removes what is discarded', a
   expect(await run('show', id)).toMatchObject({ code: 2, stderr: expect.stringContaining(id) });
 });
 
-test('check says what keeps the bridge from working, and puts it away', async () => {
+test('check says what stops the bridge, and puts it away', async () => {
   const { workspaceDir, stateDir } = newPlace();
   const location = ['--workspace', workspaceDir, '--state', stateDir];
   const check = (...args: string[]) => callDrawbridge(['check', ...args, ...location]);
   expect(await check()).toEqual({
     code: 0,
     stdout: '',
-    stderr: 'Nothing in the workspace keeps the bridge from working.\n',
+    stderr: 'Nothing in the workspace stops the bridge.\n',
   });
   await mkdir(join(workspaceDir, '.drawbridge'));
   await writeFile(join(workspaceDir, '.drawbridge/policy.json'), 'broken');

@@ -105,7 +105,7 @@ test('mcp takes a server of VS Code with the values that its list asks for', asy
     stderr: expect.stringContaining('add --input key=VALUE'),
   });
   const added = await run([...from, '--input', 'key=abc'], { HOST: 'here' });
-  expect(added.stderr).toContain('It gets HOST of the environment of the bridge.');
+  expect(added.stderr).toContain('It gets HOST from the environment of the bridge.');
   expect(added.stderr).toContain('the variable WHERE leads into the workspace');
   expect(JSON.parse(readFileSync(file, 'utf8')).mcpServers.web.env).toEqual({ ...env, KEY: 'abc' });
   expect((await run()).stdout).toContain('not running: the variable HOST is not set');
