@@ -31,7 +31,9 @@ export function registerInvite(program: Command): void {
 
 async function invite(account: string | undefined, options: InviteOptions): Promise<void> {
   const target =
-    account === undefined ? await findTarget(options) : await operated(account, options);
+    account === undefined
+      ? await findTarget(options)
+      : await actingFor(account, await serverOf(options));
   const { id, link, expires, account: into } = await createClient(target).createInvitation();
   const terminal = openTerminal(process, process.env);
   const until = shortLine(expires);
@@ -54,8 +56,4 @@ function wordsOf({ url, secretFile, tokenFile, ...location }: InviteOptions): st
     value ? [`--${name}`, value] : [],
   );
   return [...named, ...locationWordsOf(location)];
-}
-
-async function operated(account: string, options: InviteOptions) {
-  return await actingFor(account, await serverOf(options));
 }

@@ -25,8 +25,8 @@ import { LocalError } from '../../machine/local-error.ts';
 import { SESSION_LIMITS } from '../../shared/limits.ts';
 import { inOneLine } from '../../shared/text/plain-sight.ts';
 import { CLI_LIMITS } from '../limits.ts';
-import type { LocationOptions } from '../target/location-options.ts';
-import { fetchWith, loginsDir, signedInBy } from '../target/signed-in.ts';
+import { type LocationOptions, stateDirOf } from '../target/location-options.ts';
+import { fetchWith, signedInBy } from '../target/signed-in.ts';
 import { abortOnInterrupt } from '../terminal/ending.ts';
 import { ownCommand } from '../terminal/own-command.ts';
 import { shortLine } from '../terminal/short-line.ts';
@@ -67,7 +67,7 @@ export function registerLogin(program: Command): void {
 export async function login(given: string, options: LoginOptions): Promise<void> {
   const headers = options.headerFile === undefined ? {} : readHeaders(options.headerFile);
   const { url, secret } = parseLink(given === '-' ? await readStdin() : given);
-  const dir = await loginsDir(options);
+  const dir = await stateDirOf(options);
   const known = await findLogin(dir, url);
   if (known && (await isAlive(dir, known))) {
     const out = ownCommand('logout', url);
@@ -216,7 +216,7 @@ async function isAlive(dir: string, known: KeptLogin): Promise<boolean> {
 }
 
 async function logout(given: string | undefined, options: StateOption): Promise<void> {
-  const dir = await loginsDir(options);
+  const dir = await stateDirOf(options);
   const known = await chosen(dir, given);
   const { url, session } = known;
   const { write } = openTerminal(process, process.env);

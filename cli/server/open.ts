@@ -5,7 +5,8 @@ import { readRemote } from '../../local/state/logins.ts';
 import { readBridgeId } from '../../local/state/state.ts';
 import { openEnrolment } from '../../machine/enrolments.ts';
 import { LocalError } from '../../machine/local-error.ts';
-import { findSignedIn, loginsDir, notSignedIn } from '../target/signed-in.ts';
+import { stateDirOf } from '../target/location-options.ts';
+import { findSignedIn, notSignedIn } from '../target/signed-in.ts';
 import { abortOnInterrupt } from '../terminal/ending.ts';
 import { showQr } from '../terminal/qr.ts';
 import { openTerminal, type Terminal } from '../terminal/terminal.ts';
@@ -59,7 +60,7 @@ async function findPage(
   if (to !== undefined) {
     if (passkey) throw new UsageError('--passkey is for the server of this folder, without --to.');
     return await foreignPage(to, {
-      stateDir: await loginsDir(options),
+      stateDir: await stateDirOf(options),
       workspaceDir: process.cwd(),
     });
   }

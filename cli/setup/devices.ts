@@ -50,7 +50,10 @@ export function registerDevices(program: Command): void {
         name: 'revoke',
         description: 'Revoke a device, by id or name',
         done: 'Revoked',
-        run: revokeOne,
+        run: async ({ deviceId }, lists) => {
+          const isOther = (device: DeviceKey) => device.deviceId !== deviceId;
+          for (const list of lists) await changeDevices(list, (all) => all.filter(isOther));
+        },
         note: ({ isOwn }) =>
           isOwn
             ? 'That is this machine: your chats here can no longer approve for this folder.'
@@ -180,12 +183,6 @@ async function readKeyFile(path: string): Promise<string> {
 }
 
 const HOW = `\`${ownCommand('devices', 'show')}\` prints one on the device.`;
-
-async function revokeOne({ deviceId }: DeviceKey, lists: Lists): Promise<void> {
-  for (const list of lists) {
-    await changeDevices(list, (devices) => devices.filter((each) => each.deviceId !== deviceId));
-  }
-}
 
 /** A device names itself. */
 function labelInLine(label: string): string {

@@ -41,7 +41,11 @@ export function registerChat(program: Command): void {
         'continue the most recently answered conversation of this folder',
       ).conflicts('conversation'),
     )
-    .option('--image <file>', 'send this image with the prompt; repeat it for more', collect)
+    .option(
+      '--image <file>',
+      'send this image with the prompt; repeat it for more',
+      (file, files: readonly string[] = []) => [...files, file],
+    )
     .option('--reasoning', "show the model's reasoning, if the model sends it", false)
     .option('--json', 'print each event to stdout as a line of JSON; ask no questions', false);
   addTargetOptions(command)
@@ -59,7 +63,3 @@ const PIPES_HELP = `
 If stdout is not a terminal, it gets only the answer, and stderr gets the rest.
 With a prompt, chat waits up to 3 seconds for text on stdin; add "-" to the
 prompt to wait for it without a limit.`;
-
-function collect(file: string, files: readonly string[] = []): string[] {
-  return [...files, file];
-}

@@ -131,7 +131,7 @@ async function loadServers(list: OpenList) {
     return { name, config, state };
   });
   const proposed = (await readProposedServers(workspace)).filter(
-    ({ name, config }) => !isSame(servers.get(name), config),
+    ({ name, config }) => JSON.stringify(servers.get(name)) !== JSON.stringify(config),
   );
   const notes = proposed.length > 0 ? notesOn(proposed, options) : [];
   return { items, problems: problems.map(inOneLine), notes };
@@ -298,10 +298,6 @@ function lineOf(name: string, config: ServerConfig): string {
 function serverText(config: ServerConfig): string {
   const how = 'url' in config ? config.url : [config.command, ...config.args].join(' ');
   return `${inLine(how)}${'sandbox' in config && config.sandbox ? ' (in the sandbox)' : ''}${config.disabled ? ' (disabled)' : ''}`;
-}
-
-function isSame(one: ServerConfig | undefined, other: ServerConfig): boolean {
-  return JSON.stringify(one) === JSON.stringify(other);
 }
 
 function addPair(separator: ':' | '=') {
