@@ -95,7 +95,10 @@ function addAction<Options extends object, Source, Item>(
   { name, description, done, ask, run, note }: ItemAction<Source, Item>,
 ): void {
   const [heading = ''] = Object.keys(list.columns);
-  const command = group.command(`${name} <${heading.toLowerCase()}>`).description(description);
+  const command = group
+    .command(name)
+    .description(description)
+    .argument(`<${heading.toLowerCase()}>`, list.name ? 'its id, or its name' : '');
   if (ask) command.option('-y, --yes', 'do not ask first', false);
   list
     .addOptions(command)

@@ -32,7 +32,7 @@ export function registerPolicy(program: Command): void {
       const { rules: items, preset } = await listOwnersRules(files);
       return { items, notes: preset === undefined ? [] : [`The preset is ${preset}.`] };
     },
-    actions: [{ name: 'revoke', description: 'Remove a rule', done: 'Revoked', run: revokeRule }],
+    actions: [{ name: 'revoke', description: 'Revoke a rule', done: 'Revoked', run: revokeRule }],
   }).addHelpText('after', 'The last rule that matches wins.');
   const add = group
     .command('add <decision> <tool> [pattern]')
