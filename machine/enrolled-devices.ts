@@ -29,7 +29,7 @@ export async function changeDevices(
   replaceFile(deviceListIn(dir), JSON.stringify({ devices }));
 }
 
-const BUSY = 'Another program is changing the list of devices: wait for its end, and try again.';
+const BUSY = 'Another program is changing the list of devices: wait until it ends, and try again.';
 
 export function isSameKey(known: DeviceKey, device: DeviceKey): boolean {
   const [one, other] = [known, device].map(({ publicKey: { x, y }, passkey }) =>

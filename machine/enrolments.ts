@@ -116,7 +116,7 @@ async function readOpen(dir: string): Promise<readonly OpenEnrolment[]> {
 }
 
 const FILE = 'enrolments.json';
-const BUSY = 'Another program is enrolling a device: wait for its end, and try again.';
+const BUSY = 'Another program is enrolling a device: wait until it ends, and try again.';
 
 function isOpen({ expires }: OpenEnrolment, now: Date): boolean {
   return now.getTime() < Date.parse(expires);

@@ -375,12 +375,12 @@ export function signalAll(name: NodeJS.Signals): void {
 
 const KEPT = 'What you typed before this question is kept as your next message.';
 const FINISH_FIRST =
-  'You had begun a line: Enter keeps it as your next message, Ctrl-U clears it. Then answer.';
+  'You had started a line: Enter keeps it as your next message, Ctrl-U clears it. Then answer.';
 const FINISH_STALE =
-  'You had begun a line for a question that is closed: Enter drops it. Then answer this one.';
-const DROPPED = 'What was typed before this question does not count.';
+  'You had started a line for a question that is closed: Enter drops it. Then answer this one.';
+const DROPPED = 'Text typed before this question is ignored.';
 const REST_DROPPED =
-  'That line was begun before this question, so it does not count either. Please answer now.';
+  'That line was started before this question and is ignored, too. Please answer now.';
 
 /** The signals that a terminal sends for these keys when it is not in raw mode. */
 const SIGNALS: ReadonlyMap<string, NodeJS.Signals> = new Map([

@@ -125,7 +125,7 @@ function openPlain(path: string, flags: number): number {
 }
 
 function unusable(path: string, cause?: unknown): LocalError {
-  const text = `${path} is not a file that Drawbridge has written: end what uses it, and move it away.`;
+  const text = `${path} was not written by Drawbridge: stop the program that uses it, and move it away.`;
   return new LocalError('failed', text, { cause });
 }
 

@@ -26,14 +26,14 @@ export async function changeRules(
   path: string,
   change: (rules: readonly unknown[]) => readonly unknown[],
 ): Promise<void> {
-  using _ = await takeTurn(`${path}.lock`, `Another program changes ${path}: try again.`);
+  using _ = await takeTurn(`${path}.lock`, `Another program is changing ${path}: try again.`);
   const file = parseFile((await readIfThere(path)) ?? '{}', path);
   const rules = change(file.rules ?? []);
   replaceFile(path, `${JSON.stringify({ ...file, rules }, undefined, 2)}\n`);
 }
 
 function parseFile(text: string, path: string): { readonly rules?: readonly unknown[] } {
-  const refusal = `${path} is no file of rules: repair it by hand.`;
+  const refusal = `${path} is not a valid file of rules: repair it by hand.`;
   let file: unknown;
   try {
     file = parseJson(text);

@@ -156,6 +156,7 @@ const MAY_IMPORT = parseTable(`
   cli/terminal: shared client/index.ts machine local/config local/own-root.ts commander node:
     uqr cli/limits.ts
   cli/render: shared cli/terminal diff zod cli/limits.ts
+  cli/list: shared machine cli/render cli/terminal commander
   cli/target: shared client/index.ts machine cli/terminal local/own-root.ts local/state
     commander node: zod cli/limits.ts
   cli/questions: shared client/index.ts machine cli/target cli/terminal node:
@@ -184,24 +185,24 @@ const MAY_IMPORT = parseTable(`
   cli/config: shared machine cli/terminal local/config local/state commander node: cli/limits.ts
   cli/completion: machine cli/terminal commander
   cli/help: cli/terminal commander node:
-  cli/account: shared client/index.ts cli/target cli/terminal commander
-  cli/keys: shared cli/target cli/terminal commander zod
-  cli/people: shared client/index.ts machine local/state cli/target cli/terminal cli/limits.ts
-    commander node: zod
+  cli/account: shared client/index.ts cli/render cli/target cli/terminal commander
+  cli/keys: shared cli/list cli/target cli/terminal commander zod
+  cli/people: shared client/index.ts machine local/state cli/list cli/target cli/terminal
+    cli/limits.ts commander node: zod
   cli/conversations: shared client/index.ts machine cli/chat cli/render cli/target cli/terminal
     cli/limits.ts commander node:
   cli/agents: shared client/index.ts machine node: cli/chat cli/render cli/target cli/terminal
     commander
   cli/setup: shared client/index.ts machine bridge/admission bridge/grantees bridge/guests
     bridge/hooks bridge/quarantine bridge/skills bridge/workspace bridge/worktrees local/backup local/check
-    local/state cli/limits.ts cli/target cli/terminal commander node:
+    local/state cli/limits.ts cli/list cli/target cli/terminal commander node:
   cli/setup/connect: shared machine bridge/config.ts bridge/log.ts bridge/run.ts local/bridge local/config
     local/processes local/state cli/limits.ts cli/target cli/terminal commander jose node:
   cli/setup/ide: shared machine bridge/admission bridge/ide/discovery bridge/ide/link bridge/ide/probe.ts
     local/state cli/limits.ts cli/target cli/terminal commander node:
   cli/setup/mcp: shared client/index.ts machine bridge/mcp bridge/mcp/login bridge/mcp/transport
-    local/state cli/limits.ts cli/render cli/target cli/terminal commander node:
-  cli/server: shared client/index.ts machine bridge/config.ts bridge/log.ts bridge/run.ts cli/chat cli/render
+    local/state cli/limits.ts cli/list cli/render cli/target cli/terminal commander node:
+  cli/server: shared client/index.ts machine bridge/config.ts bridge/log.ts bridge/run.ts cli/chat cli/list cli/render
     cli/talk cli/config cli/setup/connect cli/setup/mcp cli/target cli/terminal commander node:
     zod local/bridge local/config local/server local/own-root.ts local/processes
     local/settings.ts local/state cli/limits.ts local/limits.ts

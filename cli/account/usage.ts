@@ -4,6 +4,7 @@ import { type Client, createClient } from '../../client/index.ts';
 import { addEntries, Day, type UsageEntry } from '../../shared/api/usage.ts';
 import { MODEL_LIMITS } from '../../shared/limits.ts';
 import { printableLine } from '../../shared/text/plain-sight.ts';
+import { alignedLines } from '../render/table.ts';
 import { entriesOf } from '../target/pages.ts';
 import { addTargetOptions, findTarget, type TargetOptions } from '../target/target.ts';
 import { jsonLine, openTerminal, type Terminal } from '../terminal/terminal.ts';
@@ -51,29 +52,22 @@ async function showUsage(
   }
   if (json) return;
   const { columns, paint } = terminal;
+  if (entries.length === 0) return terminal.write('Nothing was spent.\n');
   if (columns === undefined) {
     for (const entry of entries) terminal.writeOut(`${cellsOf(entry).join('\t')}\n`);
     return;
   }
-  if (entries.length === 0) return terminal.write('Nothing was spent.\n');
   const all = entries.reduce(addEntries);
   const rows = [HEADER, ...entries.map(cellsOf), cellsOf({ ...all, day: 'ALL', model: '' })];
-  const widths = HEADER.map((_, index) =>
-    Math.max(...rows.map((cells) => cells[index]?.length ?? 0)),
-  );
-  for (const [index, cells] of rows.entries()) {
-    const line = cells.map((cell, place) => pad(cell, widths[place] ?? 0, place)).join('  ');
-    terminal.writeOut(`${index === 0 ? paint('dim', line.trimEnd()) : line.trimEnd()}\n`);
-  }
+  // The two words at the left and the costs begin at the left of their column, numbers end at the right.
+  const isNumber = (column: number) => column > 1 && column < HEADER.length - 1;
+  const [head = '', ...lines] = alignedLines(rows, isNumber);
+  terminal.writeOut(`${paint('dim', head)}\n`);
+  for (const line of lines) terminal.writeOut(`${line}\n`);
   if (all.unreportedRequests > 0) terminal.write(`${missing(all.unreportedRequests)}\n`);
 }
 
 const HEADER = ['DAY', 'MODEL', 'RESPONSES', 'INPUT', 'CACHED', 'OUTPUT', 'COST'];
-
-/** The two words at the left and the costs begin at the left of their column, numbers end at the right. */
-function pad(cell: string, width: number, place: number): string {
-  return place < 2 || place === HEADER.length - 1 ? cell.padEnd(width) : cell.padStart(width);
-}
 
 function cellsOf(entry: UsageEntry): string[] {
   const { day, model, responses, promptTokens, cachedPromptTokens, totalTokens, costs } = entry;

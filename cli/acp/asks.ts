@@ -240,7 +240,7 @@ export class EditorAsks {
   /** The bridge may not know this machine's key: then the question is still open. Others have their answer. */
   #tellFailure(error: unknown): void {
     if (error instanceof ClientError && STILL_OPEN.has(error.code)) {
-      this.#desk.say(`The answer did not count: ${describeError(error)}`);
+      this.#desk.say(`The answer was not accepted: ${describeError(error)}`);
     } else {
       const why = error instanceof ClientError ? describeError(error) : inOneLine(String(error));
       complain(`A question was not answered here: ${why}`);
@@ -259,7 +259,7 @@ function textContent(text: string) {
   return { type: 'content' as const, content: { type: 'text' as const, text } };
 }
 
-const ELSEWHERE = 'A yes can be given at the terminal of the bridge, or on a device that it knows.';
+const ELSEWHERE = 'Approve it at the terminal of the bridge, or on an enrolled device.';
 
 const STILL_OPEN: ReadonlySet<string> = new Set([
   'APPROVAL_REFUSED',

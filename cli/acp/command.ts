@@ -11,7 +11,7 @@ export function registerAcp(program: Command, programs: Programs): void {
     .command('acp')
     .description('Serve an editor that speaks the Agent Client Protocol, on stdin and stdout')
     .addOption(modeOption())
-    .option('--login', 'sign this machine in at --url, in this terminal, and leave', false);
+    .option('--login', 'sign this machine in at --url, and exit', false);
   addTargetOptions(command)
     .addHelpText('after', ABOUT)
     .action(async ({ login: isLogin, ...options }: DoorOptions & { readonly login: boolean }) => {

@@ -94,6 +94,6 @@ async function nameOf(uri: string, folder: string): Promise<string> {
 }
 
 function textOfResource({ resource }: EmbeddedResource, name: string): string {
-  if (!('text' in resource)) throw new UsageError(`${name} is no text: attach text or an image.`);
+  if (!('text' in resource)) throw new UsageError(`${name} is not text: attach text or an image.`);
   return fenced(name, resource.text);
 }

@@ -63,8 +63,8 @@ function noticeOf(missing: readonly McpServer[]): string | undefined {
   const lines = missing.map((server) => `  ${commandFor(server)}`);
   const names = missing.map(({ name }) => nameInLine(name)).join(', ');
   return (
-    `The agent does not have these MCP servers of the editor: ${names}. A server runs on the machine of the bridge ` +
-    `once its owner has listed it there, as the editor has it:\n${lines.join('\n')}`
+    `The agent cannot use these MCP servers of the editor: ${names}. To use one, its owner adds it on the ` +
+    `machine of the bridge:\n${lines.join('\n')}`
   );
 }
 

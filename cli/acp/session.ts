@@ -231,7 +231,7 @@ export class EditorSession implements Disposable {
   async #sendOn(content: MessageContent): Promise<string | undefined> {
     const sent = await this.#session.send(content);
     if (!sent || sent.conversationId === this.#place.id) return sent?.responseId;
-    const message = `The server began the conversation ${sent.conversationId} and not ${this.#place.id}: update this program.`;
+    const message = `The server started the conversation ${sent.conversationId} instead of ${this.#place.id}: update this program.`;
     throw new ClientError('BAD_ANSWER', message);
   }
 

@@ -45,7 +45,7 @@ export function registerAgents(program: Command): void {
     .description('Agents that work in the background, in a branch of their own');
   registerCreate(group);
   registerList(group);
-  const show = group.command('show <id>').description('Show an agent, and what it has changed');
+  const show = group.command('show <id>').description('Show an agent and its changes');
   addOptions(show).action(async (id: string, options: Options) => {
     const agent = await clientOf(options).then((client) =>
       client.getAgent(parseConversationId(id)),
@@ -54,7 +54,7 @@ export function registerAgents(program: Command): void {
   });
   const follow = group
     .command('follow <id>')
-    .description('Show what an agent or a subagent does, and answer its questions');
+    .description('Follow an agent or a subagent, and answer its questions');
   addOptions(follow).action(async (id: string, options: Options) => {
     const terminal = openTerminal(process, process.env, { machine: options.json });
     const opened = {
@@ -68,7 +68,7 @@ export function registerAgents(program: Command): void {
   });
   const followUp = group
     .command('followup <id> [prompt...]')
-    .description('Give an agent more to do');
+    .description('Send an agent another prompt');
   addOptions(followUp).action(async (id: string, words: string[], options: Options) => {
     const prompt = await promptOf(words, options);
     const client = await clientOf(options);
@@ -93,15 +93,15 @@ async function newestOf(client: Client, id: string): Promise<string> {
 }
 
 const CHANGES = {
-  stop: 'Cancel what an agent is doing',
-  archive: 'Stop an agent, put it away and remove its worktree if all is committed',
-  unarchive: 'Bring an archived agent back',
+  stop: "Cancel an agent's current work",
+  archive: 'Stop and archive an agent; its worktree is removed if everything is committed',
+  unarchive: 'Restore an archived agent',
 } as const;
 
 function registerApply(group: Command): void {
   const apply = group
     .command('apply <id>')
-    .description("Merge an agent's commit into the current branch of this folder, after a look")
+    .description("Merge an agent's commit into the current branch of this folder, after a preview")
     .option('--yes', 'do not ask', false);
   addOptions(apply).action(async (id: string, options: Options & { yes: boolean }) => {
     const terminal = openTerminal(process, process.env, { machine: options.json });
@@ -122,7 +122,7 @@ function registerCreate(group: Command): void {
     .command('create [prompt...]')
     .description('Start an agent; text from stdin is added below the prompt')
     .option('--title <title>', 'its name (default: the first line of the prompt)')
-    .option('--model <name>', 'the model that works')
+    .option('--model <name>', 'the model')
     .option('--mode <mode>', 'how it works: agent, plan, ask, debug, or a mode of the workspace')
     .option('--bridge <id>', 'where it works (default: this folder)')
     .addOption(
@@ -134,7 +134,7 @@ function registerCreate(group: Command): void {
     )
     .option(
       '--max-turns <n>',
-      'how many requests to the model each answer may take',
+      'the most requests to the model for each answer',
       wholeNumber(1, BUDGET_LIMITS.maxTurns),
     )
     .addOption(deleteAfterOption())
@@ -169,8 +169,10 @@ function registerCreate(group: Command): void {
 function registerList(group: Command): void {
   const list = group
     .command('list', { isDefault: true })
-    .description('List agents, the one that answered last first')
-    .addOption(new Option('--status <status>', 'only those').choices(AgentStatus.options));
+    .description('List agents, the most recently answered first')
+    .addOption(
+      new Option('--status <status>', 'only agents with this status').choices(AgentStatus.options),
+    );
   addOptions(list).action(async (options: Options & { status?: AgentStatus }) => {
     const client = await clientOf(options);
     const { status } = options;
@@ -186,7 +188,8 @@ function registerList(group: Command): void {
       if (columns === undefined) print(options, agent, agentLine(agent));
       else await writeTree(client, agent, (row) => writeOut(listLine(row, columns)));
     }
-    if (!isAny) write(status ? `No agent is ${status}.\n` : 'There is no agent.\n');
+    if (!isAny && !options.json)
+      write(status ? `No agent is ${status}.\n` : 'There is no agent.\n');
   });
 }
 
@@ -217,7 +220,7 @@ async function promptOf(words: readonly string[], { json }: Options): Promise<st
   const terminal = openTerminal(process, process.env, { machine: json });
   const prompt = await readMessage(terminal, words);
   if (prompt.trim() !== '') return prompt;
-  throw new UsageError('The prompt is empty: say what is to be done, or pipe it in.');
+  throw new UsageError('The prompt is empty: give a task, or pipe one in.');
 }
 
 function print({ json }: Options, value: object, text: string): void {

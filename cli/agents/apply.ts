@@ -32,8 +32,8 @@ export async function previewMerge(
   const branch = nameInLine(worktree.branch);
   if (!committed) {
     const where = `It is in ${nameInLine(path)}`;
-    const next = `\`${ownCommand('agents', 'create', '--commit')}\` begins one that commits`;
-    throw new LocalError('refused', `The agent's work is in no commit. ${where}; ${next}.`);
+    const next = `\`${ownCommand('agents', 'create', '--commit')}\` starts an agent that commits`;
+    throw new LocalError('refused', `The agent did not commit its work. ${where}; ${next}.`);
   }
   const found = await git(folder, 'rev-parse', '--verify', '--end-of-options', `${head}^{commit}`);
   if (!found.isDone) {
@@ -89,7 +89,7 @@ async function plainDifference(folder: string, commit: string): Promise<GitResul
   }
 }
 
-const AS_TEXT = 'The files that follow are binary to git: their bytes, shown as text.';
+const AS_TEXT = 'Git treats the following files as binary. Their bytes are shown as text.';
 
 /** Of `--numstat -z`, which has no counts for them. A renamed file has its paths in two more fields. */
 function binaryPaths(numstat: string): string[] {
@@ -124,7 +124,7 @@ export function diffText({ diff, commit }: AgentMerge): string {
 }
 
 /** The answer to a preview with an empty difference. */
-export const NOTHING_TO_MERGE = 'The current branch has all of it already.';
+export const NOTHING_TO_MERGE = 'The current branch already has this commit.';
 
 /** Without programs that the repository's settings name. */
 const PLAIN_DIFF = ['--no-color', '--no-ext-diff', '--no-textconv'];

@@ -55,7 +55,7 @@ export async function answerApprovals(
         ? { ...item, kind: 'clarification' as const }
         : { ...item, kind: 'approval' as const };
     const answered = await answerByLines({ ...place, conversationId: undefined }, ask, signal);
-    if (answered === 'sent') terminal.write('Your answer was taken.\n');
+    if (answered === 'sent') terminal.write('Your answer was accepted.\n');
     isAsking = answered !== 'open';
   }
   if (questions.length === 0 || isAsking || json) return;

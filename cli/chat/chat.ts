@@ -84,7 +84,7 @@ export async function sayUnlessCounted(
     return true;
   } catch (error) {
     if (!(error instanceof ClientError)) throw error;
-    const words = `The answer did not count: ${describeError(error)}`;
+    const words = `The answer was not accepted: ${describeError(error)}`;
     terminal.write(`${terminal.paint('yellow', words)}\n`);
     return false;
   }

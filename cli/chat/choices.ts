@@ -29,8 +29,8 @@ export async function listModes(
 const MODES: Readonly<Record<Mode, string>> = {
   agent: 'works on its own, and asks where your rules say so',
   plan: 'changes nothing, and makes a plan',
-  ask: 'changes nothing, and answers',
-  debug: 'looks for the cause of a fault, with evidence',
+  ask: 'answers questions, and changes nothing',
+  debug: 'looks for the cause of a bug, with evidence',
 };
 
 /** Other models make only embeddings or titles. A model that stands in no table has no roles. */

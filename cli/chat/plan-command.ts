@@ -31,7 +31,7 @@ export function registerPlan(program: Command): void {
   const group = program.command('plan').description('Work with the plan of a conversation');
   const execute = group
     .command('execute')
-    .description('Carry out the plan; after a failure, go on where it stopped')
+    .description('Carry out the plan, or continue it after a failure')
     .addOption(
       new Option('--mode <mode>', 'how the agent works')
         .choices(['agent', 'debug'])

@@ -118,8 +118,8 @@ async function askToSend(
 }
 
 const UNANSWERED =
-  "The question is still open. Answer it in the bridge's terminal or on a device that the bridge knows. " +
+  "The question is still open. Answer it in the bridge's terminal or on an enrolled device. " +
   'Ctrl-C cancels the answer.';
 const noKey = () =>
-  "This machine has no key that the bridge knows. Answer the question in the bridge's terminal or on a device " +
+  "This machine is not enrolled at the bridge. Answer the question in the bridge's terminal or on an enrolled " +
   `that the bridge knows; \`${ownCommand('devices', 'show')}\` makes this machine one. Ctrl-C cancels the answer.`;

@@ -27,15 +27,17 @@ interface UndoOptions extends TargetOptions {
 export function registerUndo(program: Command): void {
   const undo = program
     .command('undo')
-    .description('Take back what the agent changed in files: its newest changes, or what you name')
+    .description("Undo the agent's changes of files: the newest ones, or those that you name")
     .addOption(
-      new Option('--call <id>', 'what this call changed (toolCallId of its document)').conflicts([
+      new Option('--call <id>', 'only the changes of this call (its toolCallId)').conflicts([
         'response',
         'since',
       ]),
     )
-    .addOption(new Option('--response <id>', 'what this response changed').conflicts('since'))
-    .option('--since <response-id>', 'what this response and all later ones changed');
+    .addOption(
+      new Option('--response <id>', 'only the changes of this response').conflicts('since'),
+    )
+    .option('--since <response-id>', 'the changes of this response and all later ones');
   addOptions(undo).action(async (options: UndoOptions) => {
     const { call, response, since } = options;
     const named = Object.entries({ call, response, since }).find(([, id]) => id !== undefined);

@@ -21,7 +21,7 @@ export async function undoFiles(
 ): Promise<void> {
   const { chat, view, isBusy } = session;
   if (!view) return say('There is nothing to take back yet.');
-  if (isBusy) return say('An answer runs: stop it first, or wait for its end.');
+  if (isBusy) return say('An answer is running: stop it first, or wait until it ends.');
   const report = await previewUndo(session, { scope });
   if (!report) return say('No file would be changed.');
   say(describeReport(report));

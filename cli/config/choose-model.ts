@@ -192,7 +192,8 @@ async function askKey(
   const known = isOptional ? undefined : ofVariable(keyName);
   if (known) return known;
   const file = path && join(dirname(path), 'keys', name);
-  const where = file === undefined ? '' : `, which is kept in ${nameInLine(file)} for you alone`;
+  const where =
+    file === undefined ? '' : `, to be stored in ${nameInLine(file)}, which only you can read`;
   const how = `Paste your key for ${title}${where}, or name a variable that has it.`;
   terminal.write(`${foldedAt(how, terminal.columns)}\n`);
   const question = `Key for ${title} (not shown${isOptional ? '; Enter for none' : ''}): `;

@@ -28,9 +28,9 @@ export function registerConfig(program: Command): void {
     });
   group
     .command('get')
-    .description('Print the settings that hold, or one of them')
+    .description('Print the settings in effect, or one of them')
     .argument('[key]', 'a setting such as model, server.port or models.0.id')
-    .option('--origin', 'also print where each one comes from', false)
+    .option('--origin', 'also print the source of each setting', false)
     .action(get);
   group
     .command('set')
@@ -117,7 +117,7 @@ async function tellOfServer(): Promise<void> {
   if (serverDir === undefined || !isClaimed(serverDir)) return;
   const [stop, start] = [ownCommand('stop'), ownCommand('start')];
   openTerminal(process, process.env).write(
-    `The server that runs keeps its models and settings: \`${stop}\`, then \`${start}\`, gives it the new ones.\n`,
+    `The running server keeps its old models and settings: \`${stop}\`, then \`${start}\`, applies the new ones.\n`,
   );
 }
 

@@ -67,7 +67,7 @@ async function listConversations(
     else if (folders && columns) terminal.writeOut(listLine(rowOf(info, folders), columns));
     else terminal.writeOut(pipedLine(info));
   }
-  if (isEmpty && columns !== undefined) terminal.write('No conversations found.\n');
+  if (isEmpty && !options.json) terminal.write('No conversations found.\n');
 }
 
 /** Whole, with UTC time. */

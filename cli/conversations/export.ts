@@ -1,7 +1,7 @@
 /** `drawbridge export`: writes a conversation as one document. */
 import { writeFile } from 'node:fs/promises';
 import { type Command, Option } from 'commander';
-import { type Client, createClient } from '../../client/index.ts';
+import { createClient } from '../../client/index.ts';
 import { LocalError } from '../../machine/local-error.ts';
 import { indentedJson } from '../../shared/text/json.ts';
 import { escapeControls, printable } from '../../shared/text/plain-sight.ts';
@@ -26,14 +26,12 @@ export function registerExport(program: Command): void {
   addTargetOptions(command).action(async (id: string, options: ExportOptions) => {
     const conversationId = parseConversationId(id);
     const client = createClient(await findTarget(options));
-    const text = await readExport(client, conversationId, options.format);
+    const text =
+      options.format === 'markdown'
+        ? await client.exportMarkdown(conversationId)
+        : `${indentedJson(await client.exportConversation(conversationId))}\n`;
     await writeExport(text, options);
   });
-}
-
-async function readExport(client: Client, id: string, format: ExportOptions['format']) {
-  if (format === 'markdown') return await client.exportMarkdown(id);
-  return `${indentedJson(await client.exportConversation(id))}\n`;
 }
 
 /** Writes the exact text to a file or a pipe. On a terminal, makes control characters visible: they could mislead. */

@@ -83,7 +83,7 @@ async function checked(
     return await check(AbortSignal.any([ending, late]));
   } catch (error) {
     ending.throwIfAborted();
-    if (late.aborted) return [bad(about, 'The check did not end in time.')];
+    if (late.aborted) return [bad(about, 'The check timed out.')];
     return [bad(about, describeFailure(error))];
   }
 }

@@ -39,7 +39,7 @@ export async function checkProgram(signal: AbortSignal): Promise<CheckResult[]> 
 /** Without an index `codebase_search` still answers. */
 function checkIndex(): CheckResult[] {
   if (loadSqlite()) return [];
-  return [note('index', `${NO_SQLITE}: codebase_search reads the files at each question.`)];
+  return [note('index', `${NO_SQLITE}: codebase_search reads the files for each search.`)];
 }
 
 /** config.json and the environment. Reads no key and runs no command. */
@@ -164,9 +164,9 @@ async function checkHooks({ workspaceDir, projectDir }: StatePlace): Promise<Che
   const { hooks, idle, missing, broken } = await findHooks({ workspace, stateDir: projectDir });
   const untrusted = hooks.filter(({ isTrusted }) => !isTrusted).length;
   const says = [
-    ...(untrusted > 0 ? [`${untrusted} wait for your trust`] : []),
-    ...(missing.length > 0 ? [`${missing.length} are no longer what you trusted`] : []),
-    ...(idle.length > 0 ? [`${idle.length} are not run`] : []),
+    ...(untrusted > 0 ? [`${untrusted} not trusted yet`] : []),
+    ...(missing.length > 0 ? [`${missing.length} changed or removed since you trusted them`] : []),
+    ...(idle.length > 0 ? [`${idle.length} not run`] : []),
     ...broken.map(({ source }) => `${source} cannot be read`),
   ].join(', ');
   if (says === '') return hooks.length === 0 ? [] : [good('hooks', `${hooks.length} trusted`)];
@@ -200,7 +200,7 @@ async function checkSandbox({ workspaceDir, projectDir }: StatePlace): Promise<C
   const { kind, detail } = confinement;
   confinement[Symbol.dispose]();
   if (kind !== 'none') return good('sandbox', detail);
-  return note('sandbox', `None, so each command asks you first. ${detail}`);
+  return note('sandbox', `There is none: each command asks you first. ${detail}`);
 }
 
 async function nearestFolder(path: string): Promise<string> {

@@ -53,10 +53,10 @@ async function checkStream(
     for await (const _ of response.body ?? []) arrivals.push(performance.now());
     const spreadMs = (arrivals.at(-1) ?? 0) - (arrivals[0] ?? 0);
     if (spreadMs >= CLI_LIMITS.streamSpreadMs)
-      return good('streams', 'They come as they are sent.');
-    return bad('streams', `Something between here and ${url} holds streams back.`, UNBUFFERED);
+      return good('streams', 'Events arrive without delay.');
+    return bad('streams', `Something between here and ${url} buffers streams.`, UNBUFFERED);
   } catch (error) {
-    return bad('streams', `The test stream broke off: ${reasonOf(error)}.`, UNBUFFERED);
+    return bad('streams', `The test stream was cut off: ${reasonOf(error)}.`, UNBUFFERED);
   }
 }
 

@@ -14,21 +14,22 @@ export function registerHelp(program: Command): void {
     .command('help')
     .description('Show the help of a command, or a page on a topic')
     .argument('[topic...]', `a command such as "config set", or ${Object.keys(TOPICS).join(', ')}`)
-    .action((words: string[]) => showHelp(program, words));
+    .action((words: string[]) => {
+      const topic = words.length === 1 ? TOPICS[words[0] ?? ''] : undefined;
+      if (topic) printOut(topic.text);
+      else commandOf(program, words).outputHelp();
+    });
   program.addHelpText('after', WITHOUT_COMMAND);
-  program.addHelpText('after', `\nMore pages, by drawbridge help TOPIC:\n${topicLines()}`);
+  const topics = Object.entries(TOPICS).map(
+    ([name, { summary }]) => `  ${name.padEnd(12)}  ${summary}\n`,
+  );
+  program.addHelpText('after', `\nMore pages, by drawbridge help TOPIC:\n${topics.join('')}`);
   for (const command of program.commands) completeHelp(command, []);
 }
 
 const WITHOUT_COMMAND = `
 Without a command, it does what "here" does, and takes its options:
   drawbridge --continue`;
-
-function topicLines(): string {
-  return Object.entries(TOPICS)
-    .map(([name, { summary }]) => `  ${name.padEnd(12)}  ${summary}\n`)
-    .join('');
-}
 
 /** The commands that show an answer as it comes: their exit codes say how it ended. */
 const FOLLOWING: ReadonlySet<string> = new Set([
@@ -52,12 +53,6 @@ function completeHelp(command: Command, above: readonly string[]): void {
       `${examples}See also: drawbridge help files, drawbridge help environment`,
     );
   for (const sub of command.commands) completeHelp(sub, path);
-}
-
-function showHelp(program: Command, words: readonly string[]): void {
-  const topic = words.length === 1 ? TOPICS[words[0] ?? ''] : undefined;
-  if (topic) printOut(topic.text);
-  else commandOf(program, words).outputHelp();
 }
 
 function commandOf(program: Command, words: readonly string[]): Command {

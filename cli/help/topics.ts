@@ -38,8 +38,8 @@ Files that you may write into the state of a project (or into the folder that
 Files of a workspace:
 
   .drawbridge/policy.json       makes your rules stricter, never milder
-  .drawbridge/modes/NAME.md     a mode of its own
-  .drawbridge/agents/NAME.md    an agent of its own
+  .drawbridge/modes/NAME.md     a mode of this workspace
+  .drawbridge/agents/NAME.md    an agent of this workspace
   .agents/skills, .claude/skills, .claude/commands, .cursor/commands
                                 skills and commands ("drawbridge skills")
   AGENTS.md, CLAUDE.md, GEMINI.md, .cursorrules, .cursor/rules/*.mdc
@@ -88,7 +88,7 @@ over config.json.
 `;
 
 export const TOPICS: Readonly<Record<string, Topic>> = {
-  files: { summary: 'where settings, state and rules are', text: FILES },
+  files: { summary: 'where settings, state and rules are stored', text: FILES },
   environment: { summary: 'the variables that Drawbridge reads', text: ENVIRONMENT },
   'exit-codes': {
     summary: 'what the exit codes mean',

@@ -3,11 +3,16 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import * as z from 'zod';
 import { AppKey, KeyList, NewKey, Right } from '../../shared/api/keys.ts';
 import { BUDGET_LIMITS, KEY_LIMITS } from '../../shared/limits.ts';
-import { printableLine } from '../../shared/text/plain-sight.ts';
-import { addOperatorOptions, findOperated, type OperatorOptions } from '../target/operator.ts';
+import { findItem, listCommand, type Naming } from '../list/list-command.ts';
+import { type ListFormat, printList } from '../list/print-list.ts';
+import {
+  addOperatorOptions,
+  findOperated,
+  type Operate,
+  type OperatorOptions,
+} from '../target/operator.ts';
 import { askFirst } from '../terminal/confirm.ts';
-import { jsonLine, openTerminal } from '../terminal/terminal.ts';
-import { UsageError } from '../terminal/usage-error.ts';
+import { openTerminal, type Terminal } from '../terminal/terminal.ts';
 import { wholeNumber } from '../terminal/whole-number.ts';
 
 /** The options as commander parses them. Absent: as the key has it, for a new key without a limit. */
@@ -31,31 +36,59 @@ interface TermOptions extends OperatorOptions {
 
 /** Adds the command, which lists if no subcommand is given. */
 export function registerKeys(program: Command): void {
-  const group = program
-    .command('keys')
-    .description('List, make or delete keys of apps whose users talk to the agent')
-    .addHelpText('after', '\nWithout a command, it lists them.');
-  const list = group
-    .command('list', { isDefault: true })
-    .description('List the keys')
-    .option('--json', 'print each key as a line of JSON', false);
-  addOperatorOptions(list).action(listAll);
+  const group = listCommand(program, {
+    ...KEYS,
+    description: 'List, make or delete keys of apps whose users talk to the agent',
+    listDescription: 'List the keys',
+    addOptions: addOperatorOptions,
+    open: findOperated,
+    load: listAll,
+    actions: [
+      {
+        name: 'renew',
+        description: 'Give a key a new secret, which ends all its tokens',
+        run: renewOne,
+      },
+      {
+        name: 'delete',
+        description: 'Delete a key, which ends all its tokens; conversations stay',
+        done: 'Deleted',
+        run: async (key, operate) => await operate(z.undefined(), pathOf(key), 'DELETE'),
+      },
+    ],
+  });
   const create = group
     .command('create <name>')
     .description('Make a key and print its secret, which is never shown again');
   addOperatorOptions(addTerms(create)).action(createOne);
   const change = group
     .command('change <name>')
-    .description('Change what a key allows; what is not given stays');
+    .description('Change the terms of a key; options that you omit stay as they are');
   addOperatorOptions(addTerms(change)).action(changeOne);
-  const renew = group
-    .command('renew <name>')
-    .description('Give a key another secret, which ends all tokens of the old one');
-  addOperatorOptions(renew).action(renewOne);
-  const remove = group
-    .command('delete <name>')
-    .description('Delete a key, which ends all its tokens; conversations stay');
-  addOperatorOptions(remove).action(deleteOne);
+}
+
+const KEYS: Naming<AppKey> & ListFormat<AppKey> = {
+  command: 'keys',
+  noun: 'key',
+  id: ({ id }) => id,
+  columns: {
+    NAME: ({ id }) => id,
+    MADE: ({ created }) => new Date(created),
+    CAN: ({ can }) => can.join(','),
+    ORIGINS: ({ origins }) => origins.join(','),
+    MODELS: ({ models }) => models.join(','),
+    LIMITS: ({ id: _, created: __, can: ___, origins: ____, models: _____, ...limits }) =>
+      Object.keys(limits).length > 0 ? JSON.stringify(limits) : '',
+  },
+  empty: 'No app has a key.',
+};
+
+async function listAll(operate: Operate): Promise<KeyList> {
+  return await operate(KeyList, 'keys');
+}
+
+function pathOf({ id }: AppKey): string {
+  return `keys/${encodeURIComponent(id)}`;
 }
 
 function addTerms(command: Command): Command {
@@ -68,17 +101,25 @@ function addTerms(command: Command): Command {
         `what tokens may do (default: chat,read): ${Right.options}`,
       ).argParser(rightsIn),
     )
-    .option('--origins <origins>', 'the web pages that may use tokens, with commas between', listIn)
-    .option('--models <models>', 'the only models; the first one answers by default', listIn)
-    .option('--bridges <ids>', 'machines for its users; the first one by default', listIn)
+    .option(
+      '--origins <origins>',
+      'origins of web pages that may use tokens, separated by commas',
+      listIn,
+    )
+    .option('--models <models>', 'the allowed models; the first one is the default', listIn)
+    .option(
+      '--bridges <ids>',
+      'bridges that its users may use; the first one is the default',
+      listIn,
+    )
     .option('--requests-per-minute <number>', 'of one user', rate)
     .option('--runs-per-minute <number>', 'of one user', rate)
-    .option('--tokens-per-day <number>', 'of models, of one user', tokens)
+    .option('--tokens-per-day <number>', 'tokens of models, of one user', tokens)
     .option('--app-runs-per-minute <number>', 'of all users together', rate)
-    .option('--app-tokens-per-day <number>', 'of models, of all users together', tokens)
-    .option('--issuer <url>', 'the identity provider of the app’s users, as its tokens name it')
+    .option('--app-tokens-per-day <number>', 'tokens of models, of all users together', tokens)
+    .option('--issuer <url>', 'the identity provider of the app’s users: the iss of its tokens')
     .option('--jwks-url <url>', 'where its public keys are; goes with --issuer and --audience')
-    .option('--audience <audience>', 'how its tokens name the app')
+    .option('--audience <audience>', 'the app’s name there: the aud of its tokens')
     .option('--claim <name>', 'the claim that names the user (default: sub)')
     .option('--max-turns <number>', 'of one response', wholeNumber(1, BUDGET_LIMITS.maxTurns))
     .option('--max-tokens <number>', 'of one response', tokens);
@@ -91,7 +132,7 @@ function listIn(text: string): string[] {
 function rightsIn(text: string): Right[] {
   const rights = Right.array().min(1).safeParse(listIn(text));
   if (rights.success) return rights.data;
-  throw new InvalidArgumentError(`It must be some of ${Right.options.join(', ')}.`);
+  throw new InvalidArgumentError(`Give one or more of ${Right.options.join(', ')}.`);
 }
 
 /** The fields of a key's terms that the options name. */
@@ -110,62 +151,36 @@ function ifAny(groups: Readonly<Record<string, object>>): Record<string, object>
   return Object.fromEntries(Object.entries(groups).filter(isGiven));
 }
 
-async function listAll({ json, ...options }: OperatorOptions & { readonly json: boolean }) {
-  const operate = await findOperated(options);
-  const { items } = await operate(KeyList, 'keys');
-  const terminal = openTerminal(process, process.env, { machine: json });
-  for (const key of items) terminal.writeOut(json ? jsonLine(key) : `${lineOf(key)}\n`);
-  if (items.length === 0 && !json) terminal.write('No app has a key.\n');
-}
-
-function lineOf({ id, created, can, origins, models, ...limits }: AppKey): string {
-  const cells = [
-    id,
-    created.slice(0, 'yyyy-mm-dd'.length),
-    `can ${can.join(',')}`,
-    ...(origins.length > 0 ? [`origins ${origins.join(',')}`] : []),
-    ...(models.length > 0 ? [`models ${models.join(',')}`] : []),
-    ...(Object.keys(limits).length > 0 ? [JSON.stringify(limits)] : []),
-  ];
-  return printableLine(cells.join('  '), KEY_LIMITS.maxOriginChars * KEY_LIMITS.maxOrigins);
-}
-
 async function createOne(id: string, options: TermOptions): Promise<void> {
   const operate = await findOperated(options);
-  showSecret(await operate(NewKey, 'keys', 'POST', { id, ...termsOf(options) }));
+  const terminal = openTerminal(process, process.env);
+  await showSecret(await operate(NewKey, 'keys', 'POST', { id, ...termsOf(options) }), terminal);
 }
 
 async function changeOne(id: string, options: TermOptions): Promise<void> {
   const operate = await findOperated(options);
-  const { items } = await operate(KeyList, 'keys');
-  const known = items.find((key) => key.id === id);
-  if (!known) throw new UsageError(`There is no key named ${id}.`);
+  const known = findItem((await listAll(operate)).items, id, KEYS);
   const { id: _, created: __, ...terms } = known;
-  const path = `keys/${encodeURIComponent(id)}`;
-  const changed = await operate(AppKey, path, 'PUT', { ...terms, ...termsOf(options) });
-  openTerminal(process, process.env).write(`${lineOf(changed)}\n`);
+  const wanted = { ...terms, ...termsOf(options) };
+  const changed = await operate(AppKey, pathOf(known), 'PUT', wanted);
+  await showTerms(changed, openTerminal(process, process.env));
 }
 
-async function renewOne(id: string, options: OperatorOptions): Promise<void> {
-  const operate = await findOperated(options);
-  await askFirst(openTerminal(process, process.env), `End all tokens of ${id} now?`, {
+async function renewOne(key: AppKey, operate: Operate, terminal: Terminal): Promise<void> {
+  await askFirst(terminal, `End all tokens of ${key.id} now?`, {
     unasked: 'a new secret ends all tokens of the old one, so renew keys in a terminal.',
     otherwise: 'Nothing was changed.',
   });
-  showSecret(await operate(NewKey, `keys/${encodeURIComponent(id)}/secret`, 'POST'));
-}
-
-async function deleteOne(id: string, options: OperatorOptions): Promise<void> {
-  const operate = await findOperated(options);
-  await operate(z.undefined(), `keys/${encodeURIComponent(id)}`, 'DELETE');
-  openTerminal(process, process.env).write(`There is no key named ${printableLine(id, 40)} now.\n`);
+  await showSecret(await operate(NewKey, `${pathOf(key)}/secret`, 'POST'), terminal);
 }
 
 /** The secret goes to stdout alone, so that it can be written into a file. */
-function showSecret(key: NewKey): void {
-  const { secret, ...shown } = key;
-  const terminal = openTerminal(process, process.env);
-  terminal.write(`${lineOf(shown)}\n`);
+async function showSecret({ secret, ...key }: NewKey, terminal: Terminal): Promise<void> {
+  await showTerms(key, terminal);
   terminal.write('Keep this secret at the app’s backend. It is not shown again:\n');
   terminal.writeOut(`${secret}\n`);
+}
+
+async function showTerms(key: AppKey, terminal: Terminal): Promise<void> {
+  await printList({ ...terminal, writeOut: terminal.write }, [key], KEYS, false);
 }

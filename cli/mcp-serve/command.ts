@@ -7,7 +7,7 @@ import { addTargetOptions, type TargetOptions } from '../target/target.ts';
 export function registerMcpServe(group: Command, programs: Programs): void {
   const command = group
     .command('serve')
-    .description('Be an MCP server on stdin and stdout: start, follow and steer agents');
+    .description('Serve MCP on stdin and stdout: tools that start, follow and steer agents');
   addTargetOptions(command)
     .addHelpText('after', ABOUT)
     .action(async (options: TargetOptions) => {

@@ -111,7 +111,7 @@ export const TOOLS: readonly AgentTool[] = [
   tool({
     name: 'stop_agent',
     title: 'Stop an agent',
-    description: 'Cancels what an agent is doing. Its work so far stays.',
+    description: "Cancels an agent's current work. Its changes so far stay.",
     input: AgentId,
     isReading: false,
     run: async ({ id }, { client }) => agentText(await client.changeAgent(id, 'stop')),

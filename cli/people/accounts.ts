@@ -29,20 +29,20 @@ export function registerAccounts(program: Command): void {
       command.argument('<account>', 'such as ana, or app:shop:42 of an app’s user', parseName),
     );
   };
-  add('show', 'Show whether an account is suspended, what it has, and how far its deletion is')
+  add('show', 'Show the state of an account, its contents, and the progress of its deletion')
     .option('--json', 'print it as a line of JSON', false)
     .action(showOne);
   add(
     'suspend',
-    'Refuse what an account sends, end its answers, and cut its readers and bridges',
+    'Refuse an account’s requests, cancel its answers, disconnect its streams and bridges',
   ).action((account, options) => change(account, 'suspended', options));
-  add('resume', 'Let a suspended account go on, or a deleted one begin anew').action(
+  add('resume', 'Reactivate a suspended account, or allow a deleted one again, empty').action(
     (account, options) => change(account, 'active', options),
   );
-  add('export', 'Write all that an account has, one JSON value a line')
+  add('export', 'Export everything in an account, one JSON value per line')
     .option('-o, --output <file>', 'write to this file, and replace it if it exists')
     .action(exportOne);
-  add('delete', 'Delete an account with all that it has, for good')
+  add('delete', 'Delete an account and everything in it, for good')
     .addOption(new Option('--yes', 'do not ask').default(false))
     .action(deleteOne);
 }
@@ -130,10 +130,10 @@ async function exportOne(
     if (body) await pipeline(body, texts, sink, { end: isFile });
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause);
-    throw new LocalError('failed', `The export broke off, and is not whole: ${why}`, { cause });
+    throw new LocalError('failed', `The export is incomplete: ${why}`, { cause });
   }
   if (/\{"type":"end",[^\n]*\}\n$/.test(end)) return;
-  throw new LocalError('failed', 'The export is not whole: its last line is missing.');
+  throw new LocalError('failed', 'The export is incomplete: its last line is missing.');
 }
 
 async function deleteOne(
@@ -147,7 +147,7 @@ async function deleteOne(
     const all = state === 'damaged' ? 'all that it has, which is damaged' : listOf(has);
     const question = `Delete the account ${shown(account)} with ${all}, for good?`;
     await askFirst(terminal, question, {
-      unasked: 'give --yes to delete without a question.',
+      unasked: 'add --yes to delete without a question.',
       otherwise: 'Nothing was deleted.',
     });
   }

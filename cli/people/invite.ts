@@ -17,13 +17,13 @@ interface InviteOptions extends OperatorOptions, Omit<TargetOptions, keyof Opera
 export function registerInvite(program: Command): void {
   const command = program
     .command('invite')
-    .description('Print a link with which one more device gets into an account, once')
+    .description('Print a one-use link that signs one more device in to an account')
     .argument(
       '[account]',
-      'of a person; needs the server’s secret (default: your own)',
+      'the account of a person; needs the server’s secret (default: your own)',
       parseAccount,
     )
-    .option('--url <url>', 'a Drawbridge elsewhere (default: the one running for the workspace)')
+    .option('--url <url>', 'another Drawbridge server (default: the one running for the workspace)')
     .option('--secret-file <file>', 'the file with its AUTH_SECRET; goes with an account and --url')
     .option('--token-file <file>', 'the file with the token for --url (default: your login there)');
   addLocationOptions(command).action(invite);
@@ -31,18 +31,22 @@ export function registerInvite(program: Command): void {
 
 async function invite(account: string | undefined, options: InviteOptions): Promise<void> {
   const target =
-    account === undefined ? await findTarget(options) : await operated(account, options);
+    account === undefined
+      ? await findTarget(options)
+      : await actingFor(account, await serverOf(options));
   const { id, link, expires, account: into } = await createClient(target).createInvitation();
   const terminal = openTerminal(process, process.env);
-  const limits = `once, until ${shortLine(expires)}`;
-  terminal.write(`Whoever has this link gets into the account ${shortLine(into)}, ${limits}:\n`);
+  const until = shortLine(expires);
+  terminal.write(
+    `Until ${until}, anyone with this link can sign one device in to the account ${shortLine(into)}:\n`,
+  );
   const printed = printableLine(link, CLI_LIMITS.maxLinkChars);
   terminal.writeOut(`${printed}\n`);
   showQr(terminal, printed);
   terminal.write(`On that machine: ${ownCommand('login', 'LINK')}\n`);
   const role = account === undefined ? [] : ['--operator'];
   const revoke = ownCommand('invitations', 'revoke', shortLine(id), ...role, ...wordsOf(options));
-  terminal.write(`To take it back: ${revoke}\n`);
+  terminal.write(`To revoke it: ${revoke}\n`);
 }
 
 /** The options, as words for a command that finds the same server. */
@@ -52,8 +56,4 @@ function wordsOf({ url, secretFile, tokenFile, ...location }: InviteOptions): st
     value ? [`--${name}`, value] : [],
   );
   return [...named, ...locationWordsOf(location)];
-}
-
-async function operated(account: string, options: InviteOptions) {
-  return await actingFor(account, await serverOf(options));
 }

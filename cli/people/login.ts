@@ -25,8 +25,8 @@ import { LocalError } from '../../machine/local-error.ts';
 import { SESSION_LIMITS } from '../../shared/limits.ts';
 import { inOneLine } from '../../shared/text/plain-sight.ts';
 import { CLI_LIMITS } from '../limits.ts';
-import type { LocationOptions } from '../target/location-options.ts';
-import { fetchWith, loginsDir, signedInBy } from '../target/signed-in.ts';
+import { type LocationOptions, stateDirOf } from '../target/location-options.ts';
+import { fetchWith, signedInBy } from '../target/signed-in.ts';
 import { abortOnInterrupt } from '../terminal/ending.ts';
 import { ownCommand } from '../terminal/own-command.ts';
 import { shortLine } from '../terminal/short-line.ts';
@@ -44,7 +44,7 @@ const STATE_HELP = 'the folder of the keys (default: one for all your projects)'
 export function registerLogin(program: Command): void {
   program
     .command('login')
-    .description('Sign this machine in at a Drawbridge elsewhere: by an invitation, or by a code')
+    .description('Sign this machine in at another Drawbridge server, by an invitation or a code')
     .argument(
       '<link>',
       'the link of an invitation, or the URL of the Drawbridge; - reads it from stdin',
@@ -57,7 +57,7 @@ export function registerLogin(program: Command): void {
     .action(login);
   program
     .command('logout')
-    .description('End the session of this machine at a Drawbridge elsewhere, and delete its key')
+    .description('End the session of this machine at another Drawbridge server, and delete its key')
     .argument('[url]', 'the URL of the Drawbridge (default: the only one)')
     .option('--state <folder>', STATE_HELP)
     .action(logout);
@@ -67,7 +67,7 @@ export function registerLogin(program: Command): void {
 export async function login(given: string, options: LoginOptions): Promise<void> {
   const headers = options.headerFile === undefined ? {} : readHeaders(options.headerFile);
   const { url, secret } = parseLink(given === '-' ? await readStdin() : given);
-  const dir = await loginsDir(options);
+  const dir = await stateDirOf(options);
   const known = await findLogin(dir, url);
   if (known && (await isAlive(dir, known))) {
     const out = ownCommand('logout', url);
@@ -101,7 +101,7 @@ function parseLink(given: string): { readonly url: string; readonly secret: stri
   const { hash } = new URL(text);
   if (hash === '') return { url: plainUrl(text), secret: undefined };
   const secret = /^#join=(dbi_[\w-]{43})$/.exec(hash)?.[1];
-  if (secret === undefined) throw new UsageError('The link is not whole: copy all of it.');
+  if (secret === undefined) throw new UsageError('The link is incomplete: copy all of it.');
   return { url: plainUrl(text), secret };
 }
 
@@ -216,7 +216,7 @@ async function isAlive(dir: string, known: KeptLogin): Promise<boolean> {
 }
 
 async function logout(given: string | undefined, options: StateOption): Promise<void> {
-  const dir = await loginsDir(options);
+  const dir = await stateDirOf(options);
   const known = await chosen(dir, given);
   const { url, session } = known;
   const { write } = openTerminal(process, process.env);
@@ -224,7 +224,7 @@ async function logout(given: string | undefined, options: StateOption): Promise<
     await createClient({ url, ...(await signedInBy(dir, known)) }).endSession(session);
     write(`Signed out at ${url}.\n`);
   } catch (error) {
-    if (error instanceof LocalError) return write(`The session at ${url} had ended already.\n`);
+    if (error instanceof LocalError) return write(`The session at ${url} had already ended.\n`);
     if (!(error instanceof ClientError)) throw error;
     write(
       `The key is deleted, but ${url} could not end the session (${inOneLine(error.message)}): end it from another device.\n`,

@@ -1,70 +1,56 @@
 /** `drawbridge sessions`: the devices that are signed in to an account, and those that ask to be. */
 import type { Command } from 'commander';
-import { createClient, fingerprintOf } from '../../client/index.ts';
+import { type Client, createClient, fingerprintOf } from '../../client/index.ts';
 import { LocalError } from '../../machine/local-error.ts';
-import { LoginCode } from '../../shared/api/sessions.ts';
+import { LoginCode, type Session } from '../../shared/api/sessions.ts';
 import { SESSION_LIMITS } from '../../shared/limits.ts';
 import { printableLine } from '../../shared/text/plain-sight.ts';
+import { listCommand } from '../list/list-command.ts';
 import { addTargetOptions, findTarget, type TargetOptions } from '../target/target.ts';
-import { jsonLine, openTerminal } from '../terminal/terminal.ts';
+import { openTerminal } from '../terminal/terminal.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 
 export function registerSessions(program: Command): void {
-  const group = program
-    .command('sessions')
-    .description('List or end the sessions of your account, or let a device in')
-    .addHelpText('after', '\nWithout a command, it lists them.');
-  const list = group
-    .command('list', { isDefault: true })
-    .description('List the devices that are signed in')
-    .option('--json', 'print each session as a line of JSON', false);
-  addTargetOptions(list).action(listAll);
-  const end = group
-    .command('end <id>')
-    .description(
-      'End a session: its device is refused at once, and its bridges and readers are cut',
-    );
-  addTargetOptions(end).action(endOne);
+  const group = listCommand(program, {
+    command: 'sessions',
+    noun: 'session',
+    description: 'List or end the sessions of your account, or approve a new device',
+    listDescription: 'List the devices that are signed in',
+    addOptions: addTargetOptions,
+    open: clientOf,
+    load: async (client: Client) => await client.listSessions(),
+    id: ({ id }) => id,
+    name: ({ name }) => name,
+    columns: {
+      ID: ({ id }) => id,
+      FINGERPRINT: fingerprint,
+      'LAST USED': ({ lastUsed }) => new Date(lastUsed),
+      KIND: ({ kind }) => kind,
+      NAME: ({ name, current }) => `${shortName(name)}${current ? ' (this one)' : ''}`,
+    },
+    json: async (session) => ({ ...session, fingerprint: await fingerprint(session) }),
+    empty: 'No device is signed in.',
+    actions: [
+      {
+        name: 'end',
+        description: 'End a session at once, with its bridges and its open streams',
+        done: 'Ended',
+        run: async ({ id }, client) => await client.endSession(id),
+      },
+    ],
+  });
   const approve = group
     .command('approve <code>')
-    .description('Let a device in that shows this code, or refuse it');
+    .description('Approve or refuse the device that shows this code');
   addTargetOptions(approve).action(approveOne);
 }
 
-async function clientOf(options: TargetOptions) {
+async function clientOf(options: TargetOptions): Promise<Client> {
   return createClient(await findTarget(options));
 }
 
-async function listAll({ json, ...options }: TargetOptions & { readonly json: boolean }) {
-  const { items } = await (await clientOf(options)).listSessions();
-  const terminal = openTerminal(process, process.env, { machine: json });
-  for (const session of items) {
-    if (json) {
-      terminal.writeOut(jsonLine(session));
-      continue;
-    }
-    const { id, name, kind, key, lastUsed, current } = session;
-    const cells = [
-      id,
-      await fingerprintOf({ publicKey: key }),
-      `last used ${lastUsed.slice(0, 'yyyy-mm-ddThh:mm'.length)}Z`,
-      kind,
-      name,
-    ];
-    const line = cells.map((cell) => printableLine(cell, SESSION_LIMITS.maxNameChars)).join('  ');
-    terminal.writeOut(`${line}${current ? ' (this one)' : ''}\n`);
-  }
-  if (items.length === 0 && !json) terminal.write('No device is signed in.\n');
-}
-
-async function endOne(id: string, options: TargetOptions): Promise<void> {
-  const client = await clientOf(options);
-  const { items } = await client.listSessions();
-  const session = items.find((each) => each.id === id);
-  if (!session)
-    throw new LocalError('refused', 'There is no such session: "sessions list" shows the ids.');
-  await client.endSession(id);
-  openTerminal(process, process.env).write(`${shortName(session.name)} is signed out.\n`);
+async function fingerprint({ key }: Session): Promise<string> {
+  return await fingerprintOf({ publicKey: key });
 }
 
 async function approveOne(code: string, options: TargetOptions): Promise<void> {
@@ -83,7 +69,7 @@ async function approveOne(code: string, options: TargetOptions): Promise<void> {
   terminal.write(`Asked        ${shortName(created)}\n`);
   terminal.write(`Fingerprint  ${await fingerprintOf({ publicKey: key })}\n`);
   terminal.write(
-    `It could then do everything that ${shortName(account)} may do, but approve nothing.\n`,
+    `It could then do everything that ${shortName(account)} may do, except approve calls.\n`,
   );
   const question = 'Does the device itself show this fingerprint? y lets it in, n refuses it: ';
   const answer = (await terminal.ask(question))?.trim().toLowerCase();

@@ -204,8 +204,8 @@ function styled(text: string, { kind }: Proposal): Line {
 }
 
 const NO_KEY =
-  "This machine has no key that the bridge knows: say yes at the bridge's terminal or on another device.";
-const REFUSED = 'Your last yes did not count: the bridge may not know the key of this machine.';
+  "This machine is not enrolled at the bridge: say yes at the bridge's terminal or on an enrolled device.";
+const REFUSED = 'Your last yes was not accepted: this machine may not be enrolled at the bridge.';
 
 /** What a person does whose key does not count at a machine. */
 function howToEnrol(): string {

@@ -50,6 +50,6 @@ async function readSaved(file: string): Promise<Saved> {
   } catch (error) {
     if (error instanceof TypeError) return { why: 'It is not UTF-8: save it as UTF-8.' };
     if (!isSystemError(error, 'ENOENT', 'EISDIR', 'EACCES')) throw error;
-    return { why: 'It is no file that can be read: save it there.' };
+    return { why: 'It cannot be read: save it there.' };
   }
 }

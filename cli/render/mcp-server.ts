@@ -11,10 +11,10 @@ export function mcpStateOf({
   toolCount,
   cutCount,
 }: McpServerReport): string {
-  if (state === 'starting') return 'it is starting';
+  if (state === 'starting') return 'starting';
   if (why === 'disabled') return reason;
-  if (state === 'down') return `it is down: ${inOneLine(asTyped(reason))}`;
+  if (state === 'down') return `down, ${inOneLine(asTyped(reason))}`;
   const cut =
     cutCount === undefined ? '' : `, ${cutCount} of them not offered: too many for a model`;
-  return `it runs: ${toolCount} tools${cut}`;
+  return `running, ${toolCount} tools${cut}`;
 }

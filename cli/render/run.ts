@@ -58,7 +58,7 @@ const DECISIONS = {
   always: 'Allowed from now on',
   reject: 'Rejected',
   expired: 'Not answered',
-  superseded: 'This question is void; another one replaces it',
+  superseded: 'Another question replaces this one',
 } as const;
 /** `here` is the terminal that shows it. */
 const PLACES = new Map([
@@ -143,7 +143,7 @@ function nearOf({ budget: { limits, spent, near } }: StreamEventOf<'budget_near'
   const { maxTurns } = limits;
   const isTurns = near.includes('maxTurns') && maxTurns !== undefined;
   const turns = isTurns ? ` ${maxTurns - spent.turns} of ${maxTurns} turns are left.` : '';
-  return `The answer nears its limit, and the model knows.${turns}`;
+  return `The answer is close to its limit, which the model knows.${turns}`;
 }
 
 /** Shows how the run ended, and its tokens, cost and time. */

@@ -36,7 +36,7 @@ export function writeSubagentEvent(
     }
     case 'subagent_answered':
       pen.line();
-      pen.write(`${paint('dim', 'A question of a subagent waits no more.')}\n`);
+      pen.write(`${paint('dim', 'A question of a subagent is no longer open.')}\n`);
       return;
     default:
       event satisfies never;

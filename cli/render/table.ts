@@ -1,4 +1,4 @@
-/** Lists of conversations and agents: columns for a person, tabs for a program. */
+/** Tables for a terminal, and the rows of conversations and agents, which fit its width. */
 import { REQUEST_LIMITS } from '../../shared/limits.ts';
 import { printableLine } from '../../shared/text/plain-sight.ts';
 import { CLI_LIMITS } from '../limits.ts';
@@ -52,6 +52,24 @@ const GAP = '  ';
 const ID_COLUMNS = 'conv_00000000-0000-4000-8000-000000000000'.length;
 /** Of the time, the state and the folder. */
 const WIDTHS = ['2026-01-01 00:00'.length, 'waits for you'.length, 16] as const;
+
+/** Rows of a table: each column is as wide as its widest cell. `isRight` says which columns end at the right. */
+export function alignedLines(
+  rows: readonly (readonly string[])[],
+  isRight: (column: number) => boolean = () => false,
+): string[] {
+  const widths =
+    rows[0]?.map((_, at) => Math.max(...rows.map((row) => widthOf(row[at] ?? '')))) ?? [];
+  return rows.map((row) =>
+    row
+      .map((cell, at) => {
+        const fill = ' '.repeat((widths[at] ?? 0) - widthOf(cell));
+        return isRight(at) ? fill + cell : cell + fill;
+      })
+      .join(GAP)
+      .trimEnd(),
+  );
+}
 
 function padColumns(text: string, columns: number): string {
   return text + ' '.repeat(Math.max(0, columns - widthOf(text)));

@@ -35,16 +35,16 @@ interface StatusOptions extends LocationOptions {
 export function registerServerCommands(program: Command): void {
   const status = program
     .command('status')
-    .description('Show the server, the folders connected to it, and what happened lately')
+    .description('Show the server, its connected folders and recent events')
     .option('--json', 'print it as one line of JSON', false);
   addLocationOptions(status).action((options: StatusOptions) => showStatus(options));
   const stop = program
     .command('stop')
-    .description('Stop the server; running answers go on when it starts again');
+    .description('Stop the server; running answers continue when it starts again');
   addLocationOptions(stop).action(stopHere);
   const disconnect = program
     .command('disconnect')
-    .description('Take this folder off the server; its conversations stay');
+    .description('Disconnect this folder from the server; its conversations stay');
   addLocationOptions(disconnect).action(disconnectHere);
   registerLogs(program, findServerDir);
 }
@@ -154,7 +154,7 @@ function stateText({ workspaceDir, bridge, index }: ProjectReport): string {
       return `its bridge stopped: ${inOneLine(asTyped(bridge.reason))}`;
     case 'missing': {
       const off = ownCommand('disconnect', '--workspace', workspaceDir);
-      return `it was deleted or moved; \`${off}\` takes it off the list`;
+      return `it was deleted or moved; \`${off}\` removes it from the list`;
     }
   }
 }
@@ -185,7 +185,7 @@ function vectorsText(vectors: VectorReport | undefined): string {
       return `, vectors by ${vectors.server}: ${vectors.done} of ${vectors.of} passages sent`;
     case 'ready': {
       const { server, leftOut, heldBack } = vectors;
-      const closed = heldBack === 0 ? '' : `, but for ${heldBack} passages that rules keep from it`;
+      const closed = heldBack === 0 ? '' : `, except ${heldBack} passages that rules exclude`;
       const rest = leftOut === 0 ? '' : ` (${leftOut} passages beyond the limits)`;
       return `, with vectors by ${server}${closed}${rest}`;
     }

@@ -36,8 +36,8 @@ export function registerHere(program: Command, programs: Programs): void {
   const here = program
     .command('here', { isDefault: true })
     .description('Connect this folder to the server in the background, and chat (the default)')
-    .argument('[prompt...]', 'the first message; without -p you go on talking after the answer')
-    .option('-p, --print', 'print the answer to the prompt, and leave', false)
+    .argument('[prompt...]', 'the first message; without -p the chat continues after the answer')
+    .option('-p, --print', 'print the answer to the prompt, and exit', false)
     .option('--model <name>', 'the model that answers')
     .addOption(modeOption())
     .option('--continue', 'continue the last conversation of this folder')
@@ -60,7 +60,7 @@ export function registerHere(program: Command, programs: Programs): void {
 
 const TO = [
   '--to <url>',
-  'a Drawbridge elsewhere, where this machine is signed in',
+  'another Drawbridge server, where this machine is signed in',
   parseUrl,
 ] as const;
 

@@ -103,7 +103,7 @@ async function statusOf(control: string): Promise<ServerReport> {
 export function unusedNotices(here: Settings, { model, settings, url }: ServerReport): string[] {
   const notices: string[] = [];
   const variable = unusedVariable(here, model);
-  if (variable !== undefined) notices.push(keepsModel(variable));
+  if (variable !== undefined) notices.push(keeps('model', [variable]));
   const wanted = digestsOf(readWorkerSettings(process.env));
   const others = Object.keys(wanted).filter((name) => settings?.[name] !== wanted[name]);
   const { value: port, origin } = here.shown.get('server.port') ?? {};
@@ -111,7 +111,7 @@ export function unusedNotices(here: Settings, { model, settings, url }: ServerRe
   if (isOtherPort && (origin?.from === 'environment' || origin?.from === 'option')) {
     others.push(origin.name);
   }
-  if (settings && others.length > 0) notices.push(keepsSettings(others));
+  if (settings && others.length > 0) notices.push(keeps('settings', others));
   return notices;
 }
 
@@ -129,23 +129,17 @@ function unusedVariable(
   return undefined;
 }
 
-function keepsModel(variable: string): string {
-  const [stop, start] = [ownCommand('stop'), ownCommand()];
-  return `The server that runs keeps its model, so ${variable} does not count: \`${stop}\`, then \`${start}\`, uses it.`;
-}
-
-function keepsSettings(names: readonly string[]): string {
+function keeps(what: 'model' | 'settings', ignored: readonly string[]): string {
   const [stop, start] = [ownCommand('stop'), ownCommand('start')];
-  const verb = names.length === 1 ? 'has' : 'have';
-  return `The server that runs keeps its settings, so ${names.join(' and ')} ${verb} no effect: \`${stop}\`, then \`${start}\`, gives it the new ones.`;
+  return `The running server keeps its ${what} and ignores ${ignored.join(' and ')}: \`${stop}\`, then \`${start}\`, applies ${ignored.length === 1 ? 'it' : 'them'}.`;
 }
 
-const NOT_CONNECTED = 'The bridge has lost its connection again: run the command again.';
+const NOT_CONNECTED = 'The bridge lost its connection again: run the command again.';
 
 function otherVersion(version: string): string {
   return (
-    `The server has version ${version} and this command ${OWN_VERSION}. It is busy, so it goes on: ` +
-    `\`${ownCommand('stop')}\` ends it, and the next start has this version.`
+    `The server has version ${version}, this command ${OWN_VERSION}. The server is busy and keeps running: ` +
+    `\`${ownCommand('stop')}\` stops it, and the next start uses this version.`
   );
 }
 

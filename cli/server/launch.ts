@@ -97,6 +97,6 @@ const SAYS_WHY = '`drawbridge logs server` says why.';
 const DIED = {
   event: 'failed',
   kind: 'failed',
-  message: `The server stopped at its start: ${SAYS_WHY}`,
+  message: `The server stopped while it started: ${SAYS_WHY}`,
 } as const;
 const LATE = `The server did not start in time: ${SAYS_WHY}`;

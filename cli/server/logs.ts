@@ -42,7 +42,7 @@ export function registerLogs(
   const command = program
     .command('logs')
     .description("Show the logs of the server, of the Worker and of this folder's bridge")
-    .addArgument(new Argument('[name]', 'one of them (default: all)').choices(NAMES));
+    .addArgument(new Argument('[name]', 'one of these logs (default: all)').choices(NAMES));
   addLocationOptions(addShownOptions(command))
     .option('--trace <id>', 'show only the lines with this trace id', parseTrace)
     .action(async (name: Name | undefined, options: LogsOptions) => {
@@ -55,8 +55,8 @@ export function registerLogs(
 /** Adds `--follow` and `--lines`. */
 export function addShownOptions(command: Command): Command {
   return command
-    .option('-f, --follow', 'go on with what is written from now on, until Ctrl-C', false)
-    .option('--json', 'show lines of JSON as they are', false)
+    .option('-f, --follow', 'keep printing new lines, until Ctrl-C', false)
+    .option('--json', 'print the lines of JSON as they are', false)
     .option(
       '-n, --lines <number>',
       'how many lines of each log to show',

@@ -5,7 +5,8 @@ import { readRemote } from '../../local/state/logins.ts';
 import { readBridgeId } from '../../local/state/state.ts';
 import { openEnrolment } from '../../machine/enrolments.ts';
 import { LocalError } from '../../machine/local-error.ts';
-import { findSignedIn, loginsDir, notSignedIn } from '../target/signed-in.ts';
+import { stateDirOf } from '../target/location-options.ts';
+import { findSignedIn, notSignedIn } from '../target/signed-in.ts';
 import { abortOnInterrupt } from '../terminal/ending.ts';
 import { showQr } from '../terminal/qr.ts';
 import { openTerminal, type Terminal } from '../terminal/terminal.ts';
@@ -24,12 +25,12 @@ export function registerOpen(program: Command, programs: Programs): void {
     .description('Open the web page of the server, signed in; connects this folder like "start"')
     .option(
       '--to <url>',
-      'only the page of a Drawbridge elsewhere, where this machine is signed in; connects nothing',
+      'open only the page of this server, where this machine is signed in; connect no folder',
       parseUrl,
     )
     .option(
       '--passkey',
-      'let the page of the server that this folder is connected to approve by a passkey, also on a phone',
+      'let the page of the connected server approve with a passkey, for example on a phone',
     )
     .option('--no-browser', 'print the link instead of opening the browser');
   addServerOptions(open).action((options: OpenOptions) => openPage(options, programs));
@@ -59,7 +60,7 @@ async function findPage(
   if (to !== undefined) {
     if (passkey) throw new UsageError('--passkey is for the server of this folder, without --to.');
     return await foreignPage(to, {
-      stateDir: await loginsDir(options),
+      stateDir: await stateDirOf(options),
       workspaceDir: process.cwd(),
     });
   }
@@ -83,7 +84,7 @@ async function passkeyPage(url: string, where: Where, projectDir: string): Promi
   const { origin, protocol, hostname } = new URL(url);
   const hasName = !/^[\d.]+$|^\[/.test(hostname);
   if (!hasName || (protocol !== 'https:' && hostname !== 'localhost')) {
-    const needed = `Passkeys need an address with https and a name, and not ${origin}.`;
+    const needed = `Passkeys need an address with https and a host name, not ${origin}.`;
     throw new LocalError('refused', needed);
   }
   const bridgeId = await readBridgeId(projectDir);
@@ -95,7 +96,7 @@ async function passkeyPage(url: string, where: Where, projectDir: string): Promi
 }
 
 const PASSKEY_ABOUT = `This link signs one browser in, once, and lets it make a passkey with which its person approves calls, one at a
-time. Its page comes from a server elsewhere: who runs that server decides what it shows, and which passkey it makes.`;
+time. Its page comes from another server, whose operator decides what it shows and which passkey it makes.`;
 
 /** The page of a server elsewhere. That server decides what the page does, so it may not approve. */
 async function foreignPage(url: string, where: Where): Promise<PageLink> {
@@ -103,6 +104,6 @@ async function foreignPage(url: string, where: Where): Promise<PageLink> {
   if (!session) throw new LocalError('refused', notSignedIn(url));
   const link = await linkTo({ url, ...session });
   const about =
-    'The link signs one browser in, once. Its page comes from a server elsewhere, so it may not approve calls.';
+    'The link signs one browser in, once. Its page comes from another server, so it may not approve calls.';
   return { ...where, link, about };
 }

@@ -69,7 +69,7 @@ export async function linkTo(endpoint: ClientOptions, url = endpoint.url): Promi
   if (/^dbi_[\w-]{43}$/.test(secret)) return `${plainUrl(url)}/#join=${secret}`;
   throw new LocalError(
     'failed',
-    `What answers at ${endpoint.url} is no Drawbridge of this version.`,
+    `The server at ${endpoint.url} is not a Drawbridge of this version.`,
   );
 }
 
@@ -89,7 +89,7 @@ export async function showPage(
   try {
     if (!openInBrowser(file, workspaceDir)) return false;
     const link = ownCommand('open', '--no-browser');
-    terminal.write(`Opening the page. If no browser comes, print its link: ${link}\n`);
+    terminal.write(`Opening the page. If no browser opens, print the link: ${link}\n`);
     const untilMs = performance.now() + CLI_LIMITS.pageFileMs;
     while (!signal.aborted && performance.now() < untilMs) {
       if (enrolment && !(await isEnrolmentOpen(stateDir, enrolment, new Date()))) break;

@@ -67,7 +67,7 @@ export async function openPlace(
 }
 
 const OTHER_ADDRESS =
-  'The server was started again at another address: begin or load the session again.';
+  'The server was started again at another address: start or load the session again.';
 
 function folderFor({ workspace }: DoorOptions, cwd: string): string {
   if (isAbsolute(cwd)) return workspace ?? cwd;

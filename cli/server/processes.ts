@@ -5,47 +5,53 @@ import { locateState } from '../../local/state/folder.ts';
 import { readBridgeId } from '../../local/state/state.ts';
 import { LocalError } from '../../machine/local-error.ts';
 import type { ProcessInfo } from '../../shared/wire/processes.ts';
-import { addressOf, NO_DEVICE, OPENED, parsePort, processLine } from '../render/process.ts';
+import { listCommand } from '../list/list-command.ts';
+import { addressOf, NO_DEVICE, OPENED, parsePort, portWords } from '../render/process.ts';
 import {
   addLocationOptions,
   findLocation,
   type LocationOptions,
 } from '../target/location-options.ts';
 import { findTarget } from '../target/target.ts';
+import { ownCommand } from '../terminal/own-command.ts';
+import { shortLine } from '../terminal/short-line.ts';
 import { openTerminal } from '../terminal/terminal.ts';
 
 /** Adds the command, which lists if no subcommand is given. */
 export function registerProcesses(program: Command): void {
-  const group = program
-    .command('processes')
-    .description('List or stop what the agent runs in the background in this folder')
-    .addHelpText('after', `\nWithout a command, it lists them.`);
-  const list = group
-    .command('list', { isDefault: true })
-    .description('List the running ones, then ended ones whose output the agent can still read');
-  addLocationOptions(list).action(listAll);
-  const stop = group.command('stop <id>').description('Stop one, with all that it started');
-  addLocationOptions(stop).action(stopOne);
+  const group = listCommand(program, {
+    command: 'processes',
+    noun: 'process',
+    description: 'List or stop what the agent runs in the background in this folder',
+    listDescription:
+      'List running processes, then ended ones with output that the agent can still read',
+    addOptions: addLocationOptions,
+    open: connect,
+    load: async ({ client, bridgeId }: Connected) => await client.listProcesses(bridgeId),
+    id: ({ id }) => id,
+    columns: {
+      ID: ({ id }) => id,
+      STARTED: ({ started }) => new Date(started),
+      STATE: ({ running, end }) => (running ? 'running' : shortLine(end ?? '')),
+      PORTS: ({ ports = [] }) => portWords(ports).join(', '),
+      COMMAND: ({ command }) => shortLine(command),
+    },
+    empty: 'Nothing runs in the background.',
+    actions: [
+      {
+        name: 'stop',
+        description: 'Stop a process and everything that it started',
+        done: 'Stopped',
+        run: async ({ id }, { client, bridgeId }) => await client.stopProcess(bridgeId, id),
+      },
+    ],
+  });
   const open = group
     .command('open <id> <port>')
-    .description('Open a port of one to the browser of this machine, until it ends');
+    .description('Open a port of a process to the browser of this machine, until the process ends');
   addLocationOptions(open).action(openPort);
-  const close = group.command('close <id> <port>').description('Close the port again');
+  const close = group.command('close <id> <port>').description('Close an open port of a process');
   addLocationOptions(close).action(closePort);
-}
-
-async function listAll(options: LocationOptions): Promise<void> {
-  const { client, bridgeId } = await connect(options);
-  const { items } = await client.listProcesses(bridgeId);
-  const terminal = openTerminal(process, process.env);
-  for (const item of items) terminal.writeOut(`${processLine(item)}\n`);
-  if (items.length === 0) terminal.write('Nothing runs in the background.\n');
-}
-
-async function stopOne(id: string, options: LocationOptions): Promise<void> {
-  const { client, bridgeId } = await connect(options);
-  const stopped = await client.stopProcess(bridgeId, id);
-  openTerminal(process, process.env).writeOut(`${processLine(stopped)}\n`);
 }
 
 async function openPort(id: string, typed: string, options: LocationOptions): Promise<void> {
@@ -60,18 +66,24 @@ async function openPort(id: string, typed: string, options: LocationOptions): Pr
 
 async function closePort(id: string, typed: string, options: LocationOptions): Promise<void> {
   const { client, bridgeId } = await connect(options);
-  const closed = await client.closePort(bridgeId, id, parsePort(typed));
-  openTerminal(process, process.env).writeOut(`${processLine(closed)}\n`);
+  const port = parsePort(typed);
+  await client.closePort(bridgeId, id, port);
+  openTerminal(process, process.env).write(`Closed the port ${port} of ${shortLine(id)}.\n`);
 }
 
-async function connect(options: LocationOptions): Promise<{
+interface Connected {
   readonly client: Client;
   readonly bridgeId: string;
   readonly device: Device | null;
-}> {
+}
+
+async function connect(options: LocationOptions): Promise<Connected> {
   const { projectDir } = await locateState(await findLocation(options, 'kept'));
   const bridgeId = await readBridgeId(projectDir);
-  if (bridgeId === undefined) throw new LocalError('refused', 'This folder was never connected.');
+  if (bridgeId === undefined) {
+    const connect = `\`${ownCommand('start')}\` connects it`;
+    throw new LocalError('refused', `This folder was never connected: ${connect}.`);
+  }
   const target = await findTarget(options);
   return { client: createClient(target), bridgeId, device: target.device };
 }

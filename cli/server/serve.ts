@@ -35,7 +35,7 @@ export function registerServe(program: Command, programs: Programs): void {
     .requiredOption('--state <folder>', 'the folder of the keys and conversations')
     .option('--port <number>', PORT_HELP, parsePort)
     .option('--host <address>', 'the IP address to listen on; 0.0.0.0 for all', parseHost, LOOPBACK)
-    .option('--trust-proxy', 'believe X-Forwarded-Proto and -For, which the proxy must set', false)
+    .option('--trust-proxy', 'trust X-Forwarded-Proto and -For, which the proxy must set', false)
     .option('--public-url <url>', 'where clients reach the API, such as https://…', parsePublicUrl)
     .action(async (options: ServeOptions) => {
       const signal = abortOnInterrupt();

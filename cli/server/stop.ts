@@ -30,6 +30,6 @@ function askToEnd(pid: number): void {
 }
 
 function stuck(pid: number | undefined): LocalError {
-  const how = pid === undefined ? '' : `: \`kill -9 ${pid}\` ends it, and loses nothing`;
-  return new LocalError('failed', `The server does not end${how}.`);
+  const how = pid === undefined ? '' : `: \`kill -9 ${pid}\` stops it without losing data`;
+  return new LocalError('failed', `The server does not stop${how}.`);
 }

@@ -116,7 +116,7 @@ async function joinRunning(
   const { workspaceDir, serverDir } = here.place;
   if (port && `${port}` !== new URL(url).port) {
     const stop = ownCommand('stop', ...locationWordsOf(options));
-    const text = `The server already runs at ${url}: leave --port out, or end it with \`${stop}\`.`;
+    const text = `The server already runs at ${url}: leave --port out, or stop it with \`${stop}\`.`;
     throw new LocalError('refused', text);
   }
   await openFormat(serverDir); // Refuses a server on an older state before it has this folder.

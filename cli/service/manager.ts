@@ -115,7 +115,7 @@ const run = promisify(execFile);
 async function carryOut({ name, path }: Manager, command: string[]): Promise<void> {
   const said = await failureOf(command);
   if (said === undefined) return;
-  const text = `${name} did not carry out \`${command.join(' ')}\` (${said}). ${path} is written. Run it in a session of your own, or use \`${ownCommand('start')}\`.`;
+  const text = `\`${command.join(' ')}\` failed (${said}). ${path} is written. Run the command in a login session of yours, or use \`${ownCommand('start')}\` without ${name}.`;
   throw new LocalError('failed', text);
 }
 

@@ -23,21 +23,18 @@ import type { Job } from './unit.ts';
 export function registerService(program: Command, programs: Programs): void {
   const service = program
     .command('service')
-    .description('Have the system start the server at your login');
+    .description('Run the server as a service, which starts at your login');
   service
     .command('install')
     .description('Start the server now and at each login')
     .action(() => installService(programs));
-  service
-    .command('status')
-    .description('Show what the system says of the service')
-    .action(showStatus);
+  service.command('status').description('Show the status of the service').action(showStatus);
   addShownOptions(service.command('logs'))
     .description('Show the log of the server')
     .action(async (options) => showServerLog(await sharedServerDir(), options));
   service
     .command('uninstall')
-    .description('End the server, and start it no more at a login')
+    .description('Stop the server, and no longer start it at login')
     .action(uninstallService);
   service.command('run', { hidden: true }).action(async () => {
     const place = { kind: 'shared', serverDir: await sharedServerDir() } as const;
@@ -90,7 +87,7 @@ async function warnOfKeys(terminal: Terminal, { environment }: Job): Promise<voi
   const { keyNames, isModelChosen } = await readSettings(environment);
   const lost = keyNames.filter((name) => !environment[name]);
   if (lost.length > 0) {
-    const text = `The service does not have ${lost.join(', ')} of this terminal: let config.json name the key by a file or a command (\`${ownCommand('config', 'edit')}\`).`;
+    const text = `The service does not inherit ${lost.join(', ')} from this terminal: name the key in config.json by a file or a command (\`${ownCommand('config', 'edit')}\`).`;
     throw new LocalError('refused', text);
   }
   if (isModelChosen) return;
@@ -121,6 +118,6 @@ async function uninstallService(): Promise<void> {
   if (!isInstalled(manager)) return write('There is no service.\n');
   const said = await remove(manager);
   await stopServer(await sharedServerDir());
-  if (said !== undefined) write(`${manager.name} could not be asked (${inOneLine(said)}).\n`);
-  write('The service is gone. Conversations and settings stay.\n');
+  if (said !== undefined) write(`${manager.name} did not answer (${inOneLine(said)}).\n`);
+  write('Removed the service. Conversations and settings stay.\n');
 }

@@ -18,7 +18,7 @@ interface UninstallOptions {
 export function registerUninstall(program: Command): void {
   program
     .command('uninstall')
-    .description('End the servers and the service, and say what is left on the machine')
+    .description('Stop the servers and the service, and list what is left on the machine')
     .option('--purge', 'also delete all conversations, keys and settings, after a question', false)
     .action(uninstall);
 }
@@ -29,7 +29,7 @@ async function uninstall({ purge }: UninstallOptions): Promise<void> {
   if (purge && kept.length > 0) await confirmPurge(terminal, kept);
   if (HAS_SERVICE.has(process.platform) && isInstalled(findManager())) {
     await remove(findManager());
-    terminal.write('The service is gone.\n');
+    terminal.write('Removed the service.\n');
   }
   for (const dir of await serverDirsOfUser()) {
     if (await stopServer(dir)) terminal.write(`Stopped the server: ${nameInLine(dir)}\n`);

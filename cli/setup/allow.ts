@@ -1,19 +1,21 @@
 /** `drawbridge allow` and `disallow`: the accounts that may use the bridge of a folder beside its owner's. */
 import { type Command, Option } from 'commander';
+import type { AuditRecord } from '../../bridge/grantees/audit.ts';
 import { locateState } from '../../local/state/folder.ts';
 import { openState } from '../../local/state/state.ts';
-import { LocalError } from '../../machine/local-error.ts';
 import type { AccountGrant } from '../../shared/wire/grants.ts';
 import { GrantedName } from '../../shared/wire/grants.ts';
 import { Preset } from '../../shared/wire/preset.ts';
 import { keyOfAccount } from '../../shared/wire/tokens.ts';
+import { findItem, type Naming } from '../list/list-command.ts';
+import { type ListFormat, printList } from '../list/print-list.ts';
 import {
   addLocationOptions,
   findLocation,
   type LocationOptions,
 } from '../target/location-options.ts';
 import { shortLine } from '../terminal/short-line.ts';
-import { jsonLine, openTerminal } from '../terminal/terminal.ts';
+import { openTerminal } from '../terminal/terminal.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 
 interface AllowOptions extends LocationOptions {
@@ -32,7 +34,7 @@ export function registerAllow(program: Command): void {
         Preset.options,
       ),
     )
-    .option('--worktrees', 'it works in worktrees, never in the folder itself', false)
+    .option('--worktrees', 'let it work in worktrees only, never in the folder itself', false)
     .option('--json', 'print each account as a line of JSON', false)
     .addHelpText(
       'after',
@@ -43,7 +45,7 @@ export function registerAllow(program: Command): void {
   });
   const disallow = program
     .command('disallow <account>')
-    .description('End what "allow" allowed; what the account runs ends, too');
+    .description('Revoke what "allow" gave an account, and cancel its running work');
   addLocationOptions(disallow).action(disallowOne);
 }
 
@@ -52,18 +54,24 @@ async function listAll(options: AllowOptions): Promise<void> {
   const { readGrants } = await import('../../bridge/grantees/grant-file.ts');
   const { readAudit } = await import('../../bridge/grantees/audit.ts');
   const stateDir = await stateOf(options);
-  const grants = await readGrants(stateDir);
   const records = await readAudit(stateDir);
-  const terminal = openTerminal(process, process.env);
-  for (const grant of grants) {
-    const used = records.findLast(
-      (record) => record.type === 'call' && isOf(grant, record.account),
-    )?.time;
-    terminal.writeOut(options.json ? jsonLine({ ...grant, used }) : `${lineOf(grant, used)}\n`);
-  }
-  if (grants.length === 0 && !options.json)
-    terminal.write('No other account may use this folder.\n');
+  const grants = (await readGrants(stateDir)).map((grant) => {
+    const isCall = (record: AuditRecord) => record.type === 'call' && isOf(grant, record.account);
+    return { ...grant, used: records.findLast(isCall)?.time };
+  });
+  await printList(openTerminal(process, process.env), grants, GRANTS, options.json);
 }
+
+const GRANTS: ListFormat<AccountGrant & { readonly used?: string | undefined }> = {
+  columns: {
+    ACCOUNT: ({ name }) => name,
+    PRESET: ({ preset }) => preset,
+    'WORKS IN': ({ worktrees }) => (worktrees ? 'worktrees' : 'the folder'),
+    SINCE: ({ since }) => new Date(since),
+    'LAST CALL': ({ used }) => (used === undefined ? 'never' : new Date(used)),
+  },
+  empty: 'No other account may use this folder.',
+};
 
 function isOf({ name }: AccountGrant, account: string): boolean {
   return name === account || name === `app:${keyOfAccount(account)}`;
@@ -87,8 +95,8 @@ async function allowOne(
     grant,
   ]);
   const terminal = openTerminal(process, process.env);
-  terminal.writeOut(`${lineOf(grant)}\n`);
-  terminal.write(`${MEANS[preset]} What your rules ask about is refused.\n`);
+  await printList(terminal, [grant], GRANTS, false);
+  terminal.write(`${MEANS[preset]} Calls that your rules ask about are refused.\n`);
 }
 
 const MEANS: Readonly<Record<Preset, string>> = {
@@ -99,21 +107,23 @@ const MEANS: Readonly<Record<Preset, string>> = {
   trusted: 'It may do all that your rules allow without a question.',
 };
 
+const NAMING: Naming<AccountGrant> = {
+  command: 'allow',
+  noun: 'allowed account',
+  id: ({ name }) => name,
+};
+
 async function disallowOne(written: string, options: LocationOptions): Promise<void> {
   const { changeGrants } = await import('../../bridge/grantees/grant-file.ts');
   await changeGrants(await stateOf(options), (grants) => {
-    const left = grants.filter(({ name }) => name !== written);
-    if (left.length < grants.length) return left;
-    throw new LocalError('refused', `${shortLine(written)} is not allowed here.`);
+    const grant = findItem(grants, written, NAMING);
+    return grants.filter((each) => each !== grant);
   });
-  openTerminal(process, process.env).write(`${shortLine(written)} may not use this folder.\n`);
+  openTerminal(process, process.env).write(
+    `${shortLine(written)} may no longer use this folder.\n`,
+  );
 }
 
 async function stateOf(options: LocationOptions): Promise<string> {
   return (await locateState(await findLocation(options, 'kept'))).projectDir;
-}
-
-function lineOf({ name, preset, worktrees, since }: AccountGrant, used?: string): string {
-  const cells = [name, preset, worktrees ? 'in worktrees' : 'in the folder', `since ${since}`];
-  return [...cells, used === undefined ? 'no call yet' : `last call ${used}`].join('  ');
 }

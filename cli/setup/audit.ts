@@ -23,14 +23,14 @@ export function registerAudit(program: Command): void {
   const audit = program
     .command('audit')
     .description(
-      'Show what other accounts did in this folder, answers to questions, and enrolled devices',
+      'Show records of this folder: calls of other accounts, answers to questions, enrolments',
     )
     .addOption(
-      new Option('--server', 'instead: who signed in, exported or deleted in your account')
+      new Option('--server', 'instead: logins, exports and deletions in your account')
         .default(false)
         .conflicts('operator'),
     )
-    .option('--operator', 'instead: what operators of the server did to keys and accounts', false)
+    .option('--operator', 'instead: changes of keys and accounts by operators of the server', false)
     .option('--secret-file <file>', 'the file with its AUTH_SECRET; goes with --operator and --url')
     .option('--json', 'print each record as a line of JSON', false);
   addTargetOptions(audit).action(showAll);

@@ -30,7 +30,7 @@ export function registerBackup(program: Command): void {
     .command('restore <file>')
     .description('Make a new state folder from a backup')
     .option('--state <folder>', 'the new folder (default: the place of the shared server)')
-    .option('--only <path>', 'put back just this database into the state, as `check` names it')
+    .option('--only <path>', 'put back only this database; PATH as `check` prints it')
     .action(restoreFrom);
 }
 
@@ -62,7 +62,7 @@ const UNCHECKED =
   'The backup was written, but its databases could not be checked: run `drawbridge check --state`.';
 
 function lostText(lost: readonly string[]): string {
-  return `Left out, because it is closed to you or its name is not UTF-8 (${lost.length}): ${namesOf(lost)}`;
+  return `Left out, because you may not read it or its name is not UTF-8 (${lost.length}): ${namesOf(lost)}`;
 }
 
 /** The agent in a workspace could read the keys in the backup, which approve its own calls. */
@@ -90,7 +90,7 @@ async function restoreFrom(
     const { head, kept } = await restoreFile(resolve(path), await namedServerDir(dir), only, now);
     const date = new Date(head.createdMs).toISOString();
     printOut(
-      `${nameInLine(only)}: put back from the backup of ${date}. The file that was there is ${nameInLine(kept)} now. What came after the backup is not in it.\n`,
+      `${nameInLine(only)}: put back from the backup of ${date}. The file that was there is ${nameInLine(kept)} now. It lacks everything since the backup.\n`,
     );
     return;
   }
@@ -98,11 +98,11 @@ async function restoreFrom(
   if (createdMs > now.getTime() + CLI_LIMITS.clockSlackMs) printErr(`${LATER}\n`);
   const from = `the backup of ${new Date(createdMs).toISOString()} (Drawbridge ${writtenBy})`;
   printOut(
-    `${nameInLine(dir)}: restored from ${from}. Tool calls that ran then do not run again.\n`,
+    `${nameInLine(dir)}: restored from ${from}. Tool calls that were running then do not run again.\n`,
   );
   // The next restore of this backup is in another second, so its positions are others.
   await sleep(SECOND - (now.getTime() % SECOND));
 }
 
 const LATER =
-  'The backup is from a time that this machine has yet to come to: one of the two clocks was wrong. What is restored works; check the clock here.';
+  'The backup has a date in the future: the clock of this machine or of the other one is wrong. The restored state works; check the clock here.';

@@ -30,10 +30,8 @@ interface CheckOptions extends LocationOptions {
 export function registerCheck(program: Command): void {
   const command = program
     .command('check')
-    .description(
-      'Find what in the workspace keeps the bridge from working, or what is damaged in a state',
-    )
-    .option('--repair', 'move what is found into quarantine', false)
+    .description('Check a workspace for files that stop the bridge, or a state folder for damage')
+    .option('--repair', 'move these files into quarantine', false)
     .option(
       '--erase <account>',
       'with --state: remove an account that is damaged, while no server runs',
@@ -64,7 +62,7 @@ async function check(options: CheckOptions): Promise<void> {
     writeOut(`${printable(sentence).replaceAll('\n', ' ')}${end}\n`);
   }
   const open = obstacles.filter(({ isPutAway }) => !isPutAway);
-  if (obstacles.length === 0) write('Nothing in the workspace keeps the bridge from working.\n');
+  if (obstacles.length === 0) write('Nothing in the workspace stops the bridge.\n');
   else if (open.length > 0 && !options.repair) {
     const repair = ownCommand('check', '--repair', ...locationWordsOf(options));
     write(`\`${repair}\` moves what it can into quarantine.\n`);
@@ -81,7 +79,7 @@ async function erase(serverDir: string, account: string, yes: boolean): Promise<
     terminal.write(`${printable(account)}: ${what}\n`);
     if (yes) return;
     await askFirst(terminal, 'Remove them with the account, for good?', {
-      unasked: 'give --yes to remove them without a question.',
+      unasked: 'add --yes to remove them without a question.',
       otherwise: 'Nothing was removed.',
     });
   });
@@ -103,7 +101,7 @@ async function checkFiles(serverDir: string): Promise<void> {
 /** What is to be done about links that lead out of a state. */
 export function linksText(linksOut: BackupReport['linksOut']): string {
   const names = namesOf(linksOut.map(({ path, target }) => `${path} to ${target}`));
-  return `Links that lead out of the state (${linksOut.length}): ${names}. What lies there is in no backup and was not checked, and \`restore\` refuses a backup with such a link: put the files themselves in its place.`;
+  return `Links that lead out of the state (${linksOut.length}): ${names}. Their targets are in no backup and were not checked, and \`restore\` refuses a backup with such a link: replace it by the files themselves.`;
 }
 
 /** The first of these paths, for a person. */
@@ -120,7 +118,7 @@ export function damageLines({ damaged, left }: StorageCheck): string[] {
   const lines = damaged.map(({ path, what, problem }) => `Damaged: ${what} (${path}): ${problem}`);
   if (damaged.length > 0) {
     lines.push(
-      'What is damaged stays as it is. While no server runs, `drawbridge restore BACKUP --state DIR --only PATH` puts one file back from a backup, and `drawbridge check --state DIR --erase ACCOUNT` removes all files of an account.',
+      'Damaged files stay as they are. While no server runs, `drawbridge restore BACKUP --state DIR --only PATH` puts one file back from a backup, and `drawbridge check --state DIR --erase ACCOUNT` removes all files of an account.',
     );
   }
   lines.push(

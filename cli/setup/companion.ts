@@ -102,7 +102,8 @@ async function tellOn(
 const HOW_TO_CONNECT =
   'Start Gemini CLI or Qwen Code in the workspace, and type /ide enable there.';
 const NO_BRIDGE = 'It starts with the bridge: none runs for this workspace.';
-const NOT_STARTED = 'The bridge has not started it yet: its log says why, if it stays so.';
+const NOT_STARTED =
+  'The bridge has not started it yet. If it does not start, the log of the bridge says why.';
 
 async function findRunning(stateDir: string): Promise<RunningCompanion | undefined> {
   const { isBridgeRunning, readRunning } = await import('../../bridge/guests/setting.ts');

@@ -12,6 +12,7 @@ import { readPlainFile } from '../../machine/private-files.ts';
 import { nameInLine } from '../../shared/text/plain-sight.ts';
 import { DEVICE_ALGORITHM } from '../../shared/wire/approval-text.ts';
 import { DeviceKey } from '../../shared/wire/approvals.ts';
+import { listCommand } from '../list/list-command.ts';
 import { addLocationOptions, findKept, type LocationOptions } from '../target/location-options.ts';
 import { askFirst } from '../terminal/confirm.ts';
 import { ownCommand } from '../terminal/own-command.ts';
@@ -21,50 +22,72 @@ import { UsageError } from '../terminal/usage-error.ts';
 
 /** Adds the command, which lists if no subcommand is given. */
 export function registerDevices(program: Command): void {
-  const group = program
-    .command('devices')
-    .description('List, enrol or revoke devices that may approve what the bridge asks about')
-    .addHelpText('after', `\nWithout a command, it lists them.`);
-  const list = group.command('list', { isDefault: true }).description('List the enrolled devices');
-  addLocationOptions(list).action(listAll);
+  const group = listCommand(program, {
+    command: 'devices',
+    noun: 'enrolled device',
+    description: 'List, enrol or revoke devices that may approve calls',
+    listDescription: 'List the enrolled devices',
+    addOptions: addLocationOptions,
+    open: findLists,
+    load: loadDevices,
+    id: ({ deviceId }) => deviceId,
+    name: ({ label }) => label,
+    columns: {
+      ID: ({ deviceId }) => deviceId,
+      FINGERPRINT: fingerprintOf,
+      ENROLLED: ({ enrolledAt }) => (enrolledAt ? new Date(enrolledAt) : 'with the folder'),
+      'LAST APPROVED': ({ lastApproved }) => (lastApproved ? new Date(lastApproved) : 'never'),
+      NAME: ({ label, isOwn, passkey }) =>
+        labelInLine(label) +
+        (isOwn ? ' (this machine)' : passkey ? ` (passkey of ${passkey.origin})` : ''),
+    },
+    json: async ({ isOwn: current, ...device }) => {
+      return { ...device, fingerprint: await fingerprintOf(device), current };
+    },
+    empty: 'No device is enrolled for this folder.',
+    actions: [
+      {
+        name: 'revoke',
+        description: 'Revoke a device, by id or name',
+        done: 'Revoked',
+        run: async ({ deviceId }, lists) => {
+          const isOther = (device: DeviceKey) => device.deviceId !== deviceId;
+          for (const list of lists) await changeDevices(list, (all) => all.filter(isOther));
+        },
+        note: ({ isOwn }) =>
+          isOwn
+            ? 'That is this machine: your chats here can no longer approve for this folder.'
+            : undefined,
+      },
+    ],
+  });
   const show = group.command('show').description('Show the public key of this machine');
   addLocationOptions(show).action(showOwn);
   const enrol = group
     .command('enrol <key>')
-    .description(
-      'Let a device approve: its key is a file, JSON, or what "devices show" prints there',
-    );
+    .description('Enrol a device by its key: a file, JSON, or the output of "devices show" there');
   addLocationOptions(enrol).action(enrolOne);
-  const revoke = group
-    .command('revoke <device>')
-    .description('Let a device approve nothing more, by its id or its name');
-  addLocationOptions(revoke).action(revokeOne);
 }
 
-/** The folders of the lists: of all folders of the server, and of the one that the command is used in. */
-async function findLists(options: LocationOptions): Promise<[machine: string, ...string[]]> {
+/** The files' folders: of the devices for all folders of the server, and of those for the folder of the command. */
+type Lists = readonly [machine: string, ...string[]];
+
+async function findLists(options: LocationOptions): Promise<Lists> {
   const { serverDir, projectDir = serverDir } = await findKept(options, 'kept');
   return projectDir === serverDir ? [serverDir] : [serverDir, projectDir];
 }
 
-async function listAll(options: LocationOptions): Promise<void> {
-  const lists = await findLists(options);
-  const devices = await listEnrolled(lists);
-  const uses = await usesAt(lists[0]);
-  const own = await readDevice(lists[0]);
-  const terminal = openTerminal(process, process.env);
-  for (const device of devices) {
-    const { deviceId, label, enrolledAt, passkey } = device;
-    const isOwn = deviceId === own?.deviceId;
-    const enrolled = enrolledAt ? `enrolled ${enrolledAt}` : 'enrolled with the folder';
-    const at = uses.get(deviceId);
-    const used = at === undefined ? 'no approval yet' : `last approved ${at}`;
-    const kind = isOwn ? ' (this machine)' : passkey ? ` (passkey of ${passkey.origin})` : '';
-    const name = labelInLine(label) + kind;
-    const cells = [deviceId, await fingerprintOf(device), enrolled, shortLine(used), name];
-    terminal.writeOut(`${cells.join('  ')}\n`);
-  }
-  if (devices.length === 0) terminal.write('No device is enrolled for this folder.\n');
+async function loadDevices(lists: Lists) {
+  const [devices, uses, own] = await Promise.all([
+    listEnrolled(lists),
+    usesAt(lists[0]),
+    readDevice(lists[0]),
+  ]);
+  const items = devices.map((device) => {
+    const { deviceId } = device;
+    return { ...device, lastApproved: uses.get(deviceId), isOwn: deviceId === own?.deviceId };
+  });
+  return { items };
 }
 
 /** When each device last approved, in any folder of the server. */
@@ -139,14 +162,14 @@ export function mayApprove(serverDir: string): string {
 async function readKey(written: string): Promise<DeviceKey> {
   const parse = (text: string) => DeviceKey.safeParse(readDeviceKey(text)).data;
   const device = parse(written) ?? parse(await readKeyFile(written));
-  if (!device) throw new UsageError(`${shortLine(written)} holds no device key. ${HOW}`);
+  if (!device) throw new UsageError(`${shortLine(written)} contains no device key. ${HOW}`);
   try {
     const { publicKey } = device;
     const key = await crypto.subtle.importKey('jwk', publicKey, DEVICE_ALGORITHM, true, ['verify']);
     const { x = '', y = '' } = await crypto.subtle.exportKey('jwk', key);
     return { ...device, publicKey: { ...publicKey, x, y } };
   } catch (cause) {
-    throw new UsageError(`The key is damaged: it is no point of the curve P-256. ${HOW}`, {
+    throw new UsageError(`The key is damaged: it is not a point on the curve P-256. ${HOW}`, {
       cause,
     });
   }
@@ -160,30 +183,6 @@ async function readKeyFile(path: string): Promise<string> {
 }
 
 const HOW = `\`${ownCommand('devices', 'show')}\` prints one on the device.`;
-
-async function revokeOne(named: string, options: LocationOptions): Promise<void> {
-  const lists = await findLists(options);
-  const own = await readDevice(lists[0]);
-  const { deviceId, label } = findNamed(await listEnrolled(lists), named);
-  for (const list of lists) {
-    await changeDevices(list, (devices) => devices.filter((each) => each.deviceId !== deviceId));
-  }
-  const terminal = openTerminal(process, process.env);
-  terminal.write(`${labelInLine(label)} can approve nothing here any more.\n`);
-  if (deviceId === own?.deviceId) {
-    terminal.write(
-      'That is this machine: your chats here can no longer approve for this folder.\n',
-    );
-  }
-}
-
-function findNamed<Key extends DeviceKey>(devices: readonly Key[], named: string): Key {
-  const found = devices.filter(({ deviceId, label }) => named === deviceId || named === label);
-  const [device] = found;
-  if (device && found.every(({ deviceId }) => deviceId === device.deviceId)) return device;
-  const why = device ? 'names several devices' : 'is not enrolled here';
-  throw new LocalError('refused', `${shortLine(named)} ${why}: "devices list" shows the ids.`);
-}
 
 /** A device names itself. */
 function labelInLine(label: string): string {

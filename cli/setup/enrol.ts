@@ -13,7 +13,7 @@ import { mayApprove } from './devices.ts';
 export function registerEnrol(program: Command): void {
   const command = program
     .command('enrol')
-    .description('Print a one-use secret with which one more device may approve');
+    .description('Print a one-use secret that enrols one more device');
   addLocationOptions(command).action(enrol);
 }
 

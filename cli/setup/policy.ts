@@ -9,51 +9,56 @@ import { configFolder } from '../../machine/config-folder.ts';
 import { LocalError } from '../../machine/local-error.ts';
 import { changeRules } from '../../machine/owner-rules.ts';
 import { makePrivateFolders } from '../../machine/private-files.ts';
-import { nameInLine } from '../../shared/text/plain-sight.ts';
+import { listCommand, type Naming } from '../list/list-command.ts';
+import { type ListFormat, printList } from '../list/print-list.ts';
 import {
   addLocationOptions,
   findLocation,
   type LocationOptions,
 } from '../target/location-options.ts';
-import { shortLine } from '../terminal/short-line.ts';
-import { jsonLine, openTerminal } from '../terminal/terminal.ts';
+import { openTerminal } from '../terminal/terminal.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 
 /** Adds the command, which lists if no subcommand is given. */
 export function registerPolicy(program: Command): void {
-  const group = program
-    .command('policy')
-    .description('List, add or revoke your rules for what runs without a question')
-    .addHelpText('after', `\nWithout a command, it lists them. The last rule that matches wins.`);
-  const list = group
-    .command('list', { isDefault: true })
-    .description('List the rules for all projects, then those for this one')
-    .option('--json', 'print each rule as a line of JSON', false);
-  addLocationOptions(list).action(listRules);
+  const group = listCommand(program, {
+    ...RULES,
+    description: 'List, add or revoke your rules for what runs without a question',
+    listDescription: 'List the rules for all projects, then those for this one',
+    addOptions: addLocationOptions,
+    open: filesOf,
+    load: async (files: OwnersFiles) => {
+      const { listOwnersRules } = await import('../../bridge/admission/listed-rules.ts');
+      const { rules: items, preset } = await listOwnersRules(files);
+      return { items, notes: preset === undefined ? [] : [`The preset is ${preset}.`] };
+    },
+    actions: [{ name: 'revoke', description: 'Revoke a rule', done: 'Revoked', run: revokeRule }],
+  }).addHelpText('after', 'The last rule that matches wins.');
   const add = group
     .command('add <decision> <tool> [pattern]')
     .description('Add a rule: allow, ask or deny; a tool or category; a path, command or address')
     .option('--everywhere', 'for all projects of this machine', false);
   addLocationOptions(add).action(addRule);
-  const revoke = group.command('revoke <id>').description('Remove a rule');
-  addLocationOptions(revoke).action(revokeRule);
 }
 
-async function listRules(options: LocationOptions & { readonly json: boolean }): Promise<void> {
-  const { listOwnersRules } = await import('../../bridge/admission/listed-rules.ts');
-  const { rules, preset } = await listOwnersRules(await filesOf(options));
-  const terminal = openTerminal(process, process.env);
-  for (const each of rules) {
-    terminal.writeOut(
-      options.json
-        ? jsonLine({ id: each.id, scope: each.scope, ...each.rule })
-        : `${lineOf(each)}\n`,
-    );
-  }
-  if (options.json) return;
-  if (preset !== undefined) terminal.write(`The preset is ${preset}.\n`);
-  if (rules.length === 0) terminal.write('There is no rule of yours.\n');
-}
+const RULES: Naming<ListedRule> & ListFormat<ListedRule> = {
+  command: 'policy',
+  noun: 'rule',
+  id: ({ id }) => id,
+  /** As it is typed for `policy add`. */
+  name: ({ rule: { decision, tool, pattern } }) => `${decision} ${tool} ${pattern}`,
+  json: ({ id, scope, rule }) => ({ id, scope, ...rule }),
+  columns: {
+    ID: ({ id }) => id,
+    FOR: ({ scope }) => (scope === 'everywhere' ? 'all projects' : 'this project'),
+    DECISION: ({ rule }) => rule.decision,
+    TOOL: ({ rule }) => rule.tool,
+    PATTERN: ({ rule }) => rule.pattern,
+    MORE: ({ rule: { tool: _, pattern: __, decision: ___, ...more } }) =>
+      Object.keys(more).length > 0 ? JSON.stringify(more) : '',
+  },
+  empty: 'There is no rule of yours.',
+};
 
 async function addRule(
   decision: string,
@@ -77,28 +82,20 @@ async function addRule(
   await changeRules(file, (rules) => [...rules, rule]);
   const terminal = openTerminal(process, process.env);
   const scope = options.everywhere ? 'everywhere' : 'project';
-  terminal.writeOut(`${lineOf({ id: idOfRule(scope, rule), scope, rule })}\n`);
+  await printList(terminal, [{ id: idOfRule(scope, rule), scope, rule }], RULES, false);
   for (const sentence of idleRules({ rules: [rule], trustsNetwork: false })) {
     terminal.write(`${sentence}\n`);
   }
 }
 
-async function revokeRule(id: string, options: LocationOptions): Promise<void> {
-  const { idOfRule, listOwnersRules } = await import('../../bridge/admission/listed-rules.ts');
-  const files = await filesOf(options);
-  const found = (await listOwnersRules(files)).rules.find((each) => each.id === id);
-  const file = found?.scope === 'project' ? files.project : files.everywhere;
-  if (!found || file === undefined) {
-    throw new LocalError(
-      'refused',
-      `There is no rule ${shortLine(id)}: "policy list" shows the ids.`,
-    );
-  }
+async function revokeRule({ id, scope }: ListedRule, files: OwnersFiles): Promise<void> {
+  const { idOfRule } = await import('../../bridge/admission/listed-rules.ts');
   const { Rule: RuleForm } = await import('../../bridge/admission/rules.ts');
+  const file = files[scope];
+  if (file === undefined) throw new LocalError('refused', NO_HOME);
   await changeRules(file, (rules) =>
-    rules.filter((each) => idOfRule(found.scope, RuleForm.parse(each)) !== id),
+    rules.filter((each) => idOfRule(scope, RuleForm.parse(each)) !== id),
   );
-  openTerminal(process, process.env).write(`Revoked: ${lineOf(found)}\n`);
 }
 
 async function filesOf(options: LocationOptions): Promise<OwnersFiles> {
@@ -108,9 +105,3 @@ async function filesOf(options: LocationOptions): Promise<OwnersFiles> {
 }
 
 const NO_HOME = 'There is no home folder: set HOME or XDG_CONFIG_HOME.';
-
-function lineOf({ id, scope, rule: { tool, pattern, decision, ...more } }: ListedRule): string {
-  const where = scope === 'everywhere' ? 'all projects' : 'this project';
-  const rest = Object.entries(more).map(([name, value]) => `${name} ${JSON.stringify(value)}`);
-  return [id, where, decision, nameInLine(tool), nameInLine(pattern), ...rest].join('  ');
-}

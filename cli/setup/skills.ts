@@ -24,9 +24,7 @@ interface SkillListOptions extends LocationOptions {
 export function registerSkills(program: Command): void {
   const skills = program
     .command('skills')
-    .description(
-      'List the skills and commands of this folder and of your own, and what was left out',
-    )
+    .description('List the skills and commands of this folder and your own, and those left out')
     .option('--json', 'print one line of JSON', false);
   addLocationOptions(skills).action(listSkills);
   const hooks = program
@@ -40,7 +38,9 @@ export function registerSkills(program: Command): void {
   addLocationOptions(list).action(listHooks);
   const trust = hooks.command('trust').description('Let the hooks run as they are now');
   addLocationOptions(trust).action(trustHooks);
-  const forget = hooks.command('forget').description('Trust no hook of this folder any more');
+  const forget = hooks
+    .command('forget')
+    .description('Withdraw your trust in the hooks of this folder');
   addLocationOptions(forget).action(forgetHooks);
 }
 
@@ -91,7 +91,7 @@ function lineOfSkill({
 }: Skill): string {
   const notes = [
     type === 'skill' ? CALLERS[callers] : '',
-    tools === undefined ? '' : `asks for ${tools}, which gives it nothing`,
+    tools === undefined ? '' : `asks for ${tools}, which has no effect`,
     note ?? '',
   ].filter((text) => text !== '');
   const called = takes === undefined ? `/${name}` : `/${name} ${takes}`;
@@ -128,7 +128,7 @@ async function trustHooks(options: LocationOptions): Promise<void> {
     time,
   }));
   writeTrusted(stateDir, trusted);
-  terminal.write(`Trusted: ${trusted.length}. A changed hook is asked about again.\n`);
+  terminal.write(`Trusted hooks: ${trusted.length}. A hook that changes needs your trust again.\n`);
 }
 
 async function forgetHooks(options: LocationOptions): Promise<void> {
@@ -169,7 +169,7 @@ function describe(
   }
 }
 
-const CHANGED = 'trusted, and no longer there as it was; calls that change something ask';
+const CHANGED = 'changed or removed since you trusted it, so calls that change something ask';
 
 function lineOfHook({ hook, isTrusted, files }: FoundHook): string {
   const { source, event, matcher, command } = hook;

@@ -41,7 +41,7 @@ export function registerToken(program: Command): void {
     .addOption(
       new Option(
         '--scope <scope>',
-        'what it allows: all that you may do, a bridge, or GET /metrics',
+        'what it allows: everything that you may do, running a bridge, or GET /metrics',
       )
         .choices(['user', 'bridge', 'metrics'])
         .default('user'),
@@ -113,7 +113,7 @@ async function madeBridge(
 function grantOf({ scope, bridgeId }: TokenCommandOptions): TokenGrant {
   if (scope === 'metrics') {
     throw new UsageError(
-      '--for takes no scope metrics: a hosted Worker has the METRICS_TOKEN that it was given.',
+      '--for does not go with --scope metrics: a hosted Worker has a METRICS_TOKEN of its own.',
     );
   }
   if (scope === 'bridge') {

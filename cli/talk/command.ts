@@ -30,7 +30,7 @@ export function registerChat(program: Command): void {
     .option('--model <name>', 'the model that answers')
     .option(
       '--max-turns <n>',
-      'how many requests to the model the answer may take',
+      'the most requests to the model for the answer',
       wholeNumber(1, BUDGET_LIMITS.maxTurns),
     )
     .addOption(deleteAfterOption().conflicts(['conversation', 'continue']))
@@ -41,7 +41,11 @@ export function registerChat(program: Command): void {
         'continue the most recently answered conversation of this folder',
       ).conflicts('conversation'),
     )
-    .option('--image <file>', 'send this image with the prompt; repeat it for more', collect)
+    .option(
+      '--image <file>',
+      'send this image with the prompt; repeat it for more',
+      (file, files: readonly string[] = []) => [...files, file],
+    )
     .option('--reasoning', "show the model's reasoning, if the model sends it", false)
     .option('--json', 'print each event to stdout as a line of JSON; ask no questions', false);
   addTargetOptions(command)
@@ -53,13 +57,9 @@ export function registerChat(program: Command): void {
 }
 
 const QUESTIONS_HELP =
-  'when the agent has a question: ask; never let it ask; or, without an answer, take the first options (default) or stop';
+  'ask: wait for your answer; never: the agent asks nothing; default, stop: without an answer, take the first options or stop';
 
 const PIPES_HELP = `
 If stdout is not a terminal, it gets only the answer, and stderr gets the rest.
 With a prompt, chat waits up to 3 seconds for text on stdin; add "-" to the
 prompt to wait for it without a limit.`;
-
-function collect(file: string, files: readonly string[] = []): string[] {
-  return [...files, file];
-}

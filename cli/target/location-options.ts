@@ -1,4 +1,5 @@
 /** `--workspace` and `--state`: the options that name an instance, the same for every command. */
+import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import {
   locateState,
@@ -78,6 +79,11 @@ export async function findKept(
     if (options.workspace !== undefined) throw error;
     return { kind: 'shared', serverDir: await sharedServerDir() };
   }
+}
+
+/** The state folder of this machine, which has its sessions elsewhere. It need not exist. */
+export async function stateDirOf({ state }: LocationOptions): Promise<string> {
+  return state === undefined ? await sharedServerDir() : resolve(state);
 }
 
 /** The server of this folder; the shared one where the folder cannot be a workspace, such as the home folder. */

@@ -23,7 +23,7 @@ export interface OperatorOptions extends LocationOptions {
 /** Adds the options that name the server and prove its operator. */
 export function addOperatorOptions(command: Command): Command {
   command
-    .option('--url <url>', 'a Drawbridge elsewhere (default: the one running for the workspace)')
+    .option('--url <url>', 'another Drawbridge server (default: the one running for the workspace)')
     .option('--secret-file <file>', 'the file with its AUTH_SECRET; goes with --url');
   return addLocationOptions(command);
 }
@@ -48,7 +48,7 @@ export async function findOperated(options: OperatorOptions): Promise<Operate> {
     const text = await (await request(...wanted)).text();
     const parsed = answer.safeParse(parseIfJson(text));
     if (parsed.success) return parsed.data;
-    throw new LocalError('failed', `What answers at ${url} is no Drawbridge of this version.`);
+    throw new LocalError('failed', `The server at ${url} is not a Drawbridge of this version.`);
   };
 }
 

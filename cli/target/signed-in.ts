@@ -1,13 +1,11 @@
 /** The tokens of the sessions of this machine at Drawbridges elsewhere. */
-import { resolve } from 'node:path';
 import { ClientError, createClient, sessionTokens } from '../../client/index.ts';
-import { sharedServerDir } from '../../local/state/folder.ts';
 import { findLogin, forgetLogin, type KeptLogin } from '../../local/state/logins.ts';
 import { LocalError } from '../../machine/local-error.ts';
 import { DEVICE_ALGORITHM } from '../../shared/wire/approval-text.ts';
 import type { ProofSigner } from '../../shared/wire/proof.ts';
 import { ownCommand } from '../terminal/own-command.ts';
-import type { LocationOptions } from './location-options.ts';
+import { type LocationOptions, stateDirOf } from './location-options.ts';
 
 /** Gives a token, and after a refusal another one. Of a client and of a bridge. */
 export type SessionTokens = (refused?: string) => Promise<string>;
@@ -18,11 +16,6 @@ export interface SignedIn {
   readonly headers: Readonly<Record<string, string>>;
   /** Sends the headers with each request. */
   readonly fetch: typeof fetch;
-}
-
-/** The folder of this machine's sessions. */
-export async function loginsDir({ state }: LocationOptions): Promise<string> {
-  return state === undefined ? await sharedServerDir() : resolve(state);
 }
 
 /** What a person does about it that this machine has no session there. */
@@ -36,7 +29,7 @@ export async function findSignedIn(
   options: LocationOptions,
   bridgeId?: string,
 ): Promise<SignedIn | undefined> {
-  const dir = await loginsDir(options);
+  const dir = await stateDirOf(options);
   const login = await findLogin(dir, url);
   return login && (await signedInBy(dir, login, bridgeId));
 }

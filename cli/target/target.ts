@@ -1,10 +1,8 @@
 /** Finds the Drawbridge that a command talks to: the one at a URL, or the one that runs for a workspace. */
 
-import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import type { Device, TokenSource } from '../../client/index.ts';
 import { readDevice } from '../../local/state/device.ts';
-import { sharedServerDir } from '../../local/state/folder.ts';
 import { readRemote } from '../../local/state/logins.ts';
 import { findInstanceIn } from '../../local/state/running.ts';
 import { openServerState, readBridgeId, readUserToken } from '../../local/state/state.ts';
@@ -19,6 +17,7 @@ import {
   type KeptPlace,
   type LocationOptions,
   locationWordsOf,
+  stateDirOf,
 } from './location-options.ts';
 import { findSignedIn } from './signed-in.ts';
 import { tokenAt } from './token-file.ts';
@@ -51,7 +50,7 @@ export interface TargetOptions extends LocationOptions {
 /** Adds the options that name the Drawbridge. */
 export function addTargetOptions(command: Command): Command {
   command
-    .option('--url <url>', 'a Drawbridge elsewhere (default: the one running for the workspace)')
+    .option('--url <url>', 'another Drawbridge server (default: the one running for the workspace)')
     .option('--token-file <file>', 'the file with the token for --url (default: your login there)')
     .option('--token <token>', 'the token itself, which other users of the machine can see');
   return addLocationOptions(command);
@@ -84,11 +83,6 @@ export async function findTarget(options: TargetOptions): Promise<Target> {
 async function ownDevice(options: LocationOptions): Promise<Device | null> {
   const device = await readDevice(await stateDirOf(options));
   return device ? { deviceId: device.deviceId, privateJwk: device.privateKey } : null;
-}
-
-/** The state folder of this machine, which need not exist. */
-export async function stateDirOf({ state }: LocationOptions): Promise<string> {
-  return state === undefined ? await sharedServerDir() : resolve(state);
 }
 
 /** The options as words of a command line. `TOKEN` stands in for the token. */
@@ -135,7 +129,7 @@ async function remoteTarget(
   if (!url) return undefined;
   const session = await findSignedIn(url, options);
   if (!session) {
-    const again = `This folder is connected to ${url}: \`${ownCommand('login', url)}\` signs this machine in there.`;
+    const again = `This folder is connected to ${url}, where this machine is not signed in: \`${ownCommand('login', url)}\` signs it in.`;
     throw new LocalError('refused', again);
   }
   const own = await ownBridge(place);

@@ -17,11 +17,11 @@ export const EXIT_HELP = `
 Exit codes:
   0    success
   1    the command failed; stderr says why
-  2    the command line cannot be carried out; stderr says why`;
+  2    the command was refused, or its words are wrong; stderr says why`;
 
 /** The end of the help of `chat`. */
 export const CHAT_EXIT_HELP = `${EXIT_HELP}
   3    the agent waits for an answer, and there is no terminal to ask at
   130  ended by Ctrl-C: the first cancels the answer, the second leaves at once
-  141  the reader of the output has left; the agent works on
+  141  the reader of the output exited; the agent continues
   143  cancelled by SIGTERM`;

@@ -86,7 +86,7 @@ const SYSTEM_ERRORS: Readonly<Record<string, readonly [what: string, todo: strin
   ENOTDIR: ['a part of this path is not a folder', 'move that part away'],
   EEXIST: ['something else is in its place', 'move that away'],
   ENXIO: ['it is not a file', 'move it away'],
-  ELOOP: ['its links form a circle', 'remove them'],
+  ELOOP: ['its links form a loop', 'remove them'],
   ENAMETOOLONG: ['the name is too long', 'use a shorter one'],
   EIO: ['the disk has failed', 'check the disk'],
   EMFILE: ['too many files are open', 'raise the limit (ulimit -n)'],

@@ -40,13 +40,15 @@ it('an invitation is listed and revoked, by its account and by the operator', as
   });
   const listed = await operate('invitations', 'list', '--operator');
   const [id = ''] = /^inv_\S+/.exec(listed.stdout) ?? [];
-  expect(listed.stdout).toContain(`${id}  ana  made `);
+  expect(listed.stdout).toContain(`${id}\tana\t20`);
   const as = ['--url', one.house.ready.url, '--token', await tokenOf('ana')];
   const own = await callDrawbridge(['invitations', 'list', '--json', ...as]);
   expect(JSON.parse(own.stdout)).toMatchObject({ id, account: 'ana' });
   expect((await operate('invitations', 'revoke', id, '--operator')).code).toBe(0);
   expect((await operate('invitations', 'revoke', id, '--operator')).code).toBe(2);
-  expect((await callDrawbridge(['invitations', 'list', ...as])).stderr).toContain('No invitation');
+  expect((await callDrawbridge(['invitations', 'list', ...as])).stderr).toBe(
+    'There is no unused invitation.\n',
+  );
   const state = ['--state', join(one.house.folder, 'machine')];
   const login = await callDrawbridge(['login', made.stdout.trim(), ...state]);
   expect(login).toMatchObject({ code: 1, stderr: expect.stringContaining('ENTRY_ENDED') });
@@ -131,7 +133,7 @@ it('an export that breaks off, or lacks its end, is reported as such', async () 
     const at = ['--url', url, '--secret-file', secretFile()];
     expect(await callDrawbridge(['accounts', 'export', account, ...at])).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining('not whole'),
+      stderr: expect.stringContaining('incomplete'),
     });
   }
 });

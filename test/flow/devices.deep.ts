@@ -62,7 +62,7 @@ it.runIf(HAS_TERMINALS)(
     const made = () => existsSync(join(house.workspace, 'made.txt'));
     await expect.poll(made).toBe(true);
     const { deviceId } = other.device();
-    const line = expect.stringMatching(new RegExp(`${deviceId}  .*  last approved \\d{4}-`));
+    const line = expect.stringMatching(new RegExp(`${deviceId}\\t.*\\t\\d{4}-\\S+\\t\\d{4}-`));
     await expect.poll(async () => (await devices('list')).stdout).toEqual(line);
 
     expect(await devices('revoke', deviceId)).toMatchObject({ code: 0 });

@@ -89,13 +89,11 @@ it('shows the owner in `mcp` and in `status` which server is down, and why', asy
   // Between two starts it is starting.
   await until(async () => {
     const { stdout } = await callDrawbridge(['mcp', ...location]);
-    return /\n {2}it runs: 13 tools\ngone .*\n {2}it is down: it ended with exit code 3/.test(
-      stdout,
-    );
+    return /\trunning, 13 tools\ngone\t.*\tdown, it ended with exit code 3/.test(stdout);
   });
   await until(async () => {
     const { stdout } = await callDrawbridge(['status', ...location]);
-    return /MCP server gone: it is down: it ended with exit code 3/.test(stdout);
+    return /MCP server gone: down, it ended with exit code 3/.test(stdout);
   });
 });
 

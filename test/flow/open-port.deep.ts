@@ -16,7 +16,7 @@ describe.skipIf(NO_BUBBLEWRAP)(`an open port ${NO_BUBBLEWRAP ?? ''}`, () => {
     const address = stdout.trim();
     expect([code, address]).toEqual([0, expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/)]);
     expect(await page(`${address}/some/path`)).toBe('a page at /some/path');
-    expect((await drawbridge('list')).stdout).toContain(`port 3000 at ${address}  `);
+    expect((await drawbridge('list')).stdout).toContain(`\tport 3000 at ${address}\t`);
     expect((await drawbridge('stop', id)).code).toBe(0);
     expect(await page(address)).toBe(CLOSED);
   });
@@ -25,7 +25,8 @@ describe.skipIf(NO_BUBBLEWRAP)(`an open port ${NO_BUBBLEWRAP ?? ''}`, () => {
     const id = await startServer();
     const first = (await drawbridge('open', id, '3000')).stdout.trim();
     expect(await page(first)).toBe('a page at /');
-    expect((await drawbridge('close', id, '3000')).stdout).not.toContain('port 3000');
+    expect((await drawbridge('close', id, '3000')).code).toBe(0);
+    expect((await drawbridge('list')).stdout).not.toContain('port 3000');
     expect(await page(first)).toBe(CLOSED);
     const again = (await drawbridge('open', id, '3000')).stdout.trim();
     expect(await page(again)).toBe('a page at /');

@@ -118,7 +118,7 @@ describe.runIf(HAS_TERMINALS)('at a terminal', () => {
     for (const name of ['called', 'done']) rmSync(`${report}.${name}`, { force: true });
     rmSync(join(folder, 'from-the-page'));
     const terminal = open({ DISPLAY: ':0' }, '--to', origin);
-    await terminal.shows('from a server elsewhere, so it may not approve');
+    await terminal.shows('from another server, so it may not approve');
     await expect.poll(() => existsSync(`${report}.done`)).toBe(true);
     const { link } = JSON.parse(readFileSync(`${report}.called`, 'utf8'));
     expect(link).toMatch(/\/#join=dbi_[\w-]{43}$/);

@@ -31,17 +31,24 @@ it('leaves a command running that people list and stop, and the agent learns of 
   const { confinement } = await house.client.getBridge(bridgeId);
   if (confinement.kind === 'bubblewrap') {
     const listed = await callDrawbridge(['processes', ...here]);
-    expect(listed.stdout).toContain(`  port 3000 at ${opening.stdout.trim()}  `);
+    expect(listed.stdout).toContain(`\tport 3000 at ${opening.stdout.trim()}\t`);
     const closed = await callDrawbridge(['processes', 'close', id, '3000', ...here]);
-    expect(closed.stdout).not.toContain('port 3000');
+    expect(closed.stderr).toBe(`Closed the port 3000 of ${id}.\n`);
+    const after = await callDrawbridge(['processes', ...here]);
+    expect(after.stdout).not.toContain('port 3000');
   } else {
     expect(opening).toMatchObject({ code: 1, stderr: expect.stringContaining('no sandbox') });
   }
-  const { stdout, code } = await callDrawbridge(['processes', 'stop', id, ...here]);
-  expect([stdout, code]).toEqual([expect.stringContaining('  The person stopped it.  echo up'), 0]);
-  expect((await callDrawbridge(['processes', ...here])).stdout).toBe(stdout);
+  const stopped = await callDrawbridge(['processes', 'stop', id, ...here]);
+  expect(stopped).toEqual({ code: 0, stdout: '', stderr: `Stopped the process ${id}.\n` });
+  expect((await callDrawbridge(['processes', ...here])).stdout).toContain(
+    '\tThe person stopped it.\t\techo up',
+  );
   const missing = await callDrawbridge(['processes', 'stop', 'proc_none', ...here]);
-  expect(missing).toMatchObject({ code: 1, stderr: expect.stringContaining('no such process') });
+  expect(missing).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('There is no process proc_none'),
+  });
 
   at.answerWith([
     { calls: [{ name: 'read_process', arguments: { process_id: id } }] },

@@ -58,7 +58,7 @@ describe('a new developer', () => {
 
   it.each([
     ['agent.example.com', 2, 'must begin with'],
-    ['http://127.0.0.1:9/#join=dbi_x', 2, 'not whole'],
+    ['http://127.0.0.1:9/#join=dbi_x', 2, 'incomplete'],
     ['http://127.0.0.1:9', 1, 'cannot be reached'],
   ])('is told what is wrong with %s', async (link, code, text) => {
     expect(await newMachine().run(['login', link])).toMatchObject({
@@ -177,7 +177,7 @@ describe('the end of a session', () => {
     const { stdout } = await desk.run(['sessions', '--json', ...at]);
     const own = stdout.split('\n').find((line) => line.includes('"current":true')) ?? '';
     const { id } = JSON.parse(own) as { id: string };
-    expect((await ben.run(['sessions', 'end', id, ...at])).stderr).toContain('no such session');
+    expect((await ben.run(['sessions', 'end', id, ...at])).stderr).toContain('There is no session');
     expect((await laptop.run(['sessions', 'end', id, ...at])).code).toBe(0);
 
     expect(await bridge.finished).toMatchObject({ code: 1 });
@@ -188,7 +188,7 @@ describe('the end of a session', () => {
     const told = await desk.run(['chat', 'hello'], folder);
     expect(told).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('signs this machine in'),
+      stderr: expect.stringContaining('where this machine is not signed in'),
     });
 
     const again = desk.start(['login', '-'], undefined, await invitation(house, 'ana'));

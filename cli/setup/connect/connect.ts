@@ -44,7 +44,8 @@ interface ConnectCommandOptions extends LocationOptions {
 }
 
 /** The help of `--move`. */
-export const MOVE_HELP = 'let the conversations of the folder before go on in this one';
+export const MOVE_HELP =
+  'continue the conversations of the folder that was connected before in this one';
 
 /** `runBridge` is a parameter because tests pass their own bridge. */
 export function registerConnect(program: Command, runBridge: RunBridge = runOwnBridge): void {

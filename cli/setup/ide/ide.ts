@@ -28,15 +28,17 @@ import { trustWorkspace } from './trust.ts';
 export function registerIde(program: Command): void {
   const group = program
     .command('ide')
-    .description('The editor that shows edits and reports open files, by its companion extension')
+    .description(
+      'Use the companion extension of an editor, which shows edits and reports open files',
+    )
     .addHelpText('after', `\nWithout a command it looks for the editor.`);
   const status = group
     .command('status', { isDefault: true })
-    .description('Find the editor of this folder, and say why any other was not taken');
+    .description('Find the editor of this folder, and say why others were skipped');
   addLocationOptions(status).action(showStatus);
   const confirm = group
     .command('confirm')
-    .description('Let answers in the editor count, until it is started again')
+    .description('Accept approvals from the editor, until it is started again')
     .option(
       '--port <number>',
       'the one with this port, if several are found',
@@ -45,7 +47,7 @@ export function registerIde(program: Command): void {
   addLocationOptions(confirm).action(confirmEditor);
   const trust = group
     .command('trust')
-    .description('Trust this folder again, after an editor said that you do not');
+    .description('Trust this folder again, after an editor reported it as untrusted');
   addLocationOptions(trust).action(trustWorkspace);
   group
     .command('install [editor]')
@@ -86,7 +88,7 @@ async function showStatus(options: LocationOptions): Promise<void> {
   if (taken && isRunning) terminal.write(GENTLE);
   if (taken && !(await isChosen(taken)))
     terminal.write(
-      `Answers in it count after: ${ownCommand('ide', 'confirm', ...locationWordsOf(options))}\n`,
+      `To accept approvals from it: ${ownCommand('ide', 'confirm', ...locationWordsOf(options))}\n`,
     );
   if (!taken) tellMissing(terminal, { tried, passedOver, place });
 }

@@ -10,16 +10,17 @@ export async function trustWorkspace(options: LocationOptions): Promise<void> {
   const { projectDir } = await openState(await findLocation(options, 'kept'));
   const distrust = new Distrust(projectDir);
   const terminal = openTerminal(process, process.env);
-  if (!distrust.isKept)
-    return terminal.write('No editor has said that you do not trust this folder.\n');
+  if (!distrust.isKept) return terminal.write('No editor reports this folder as untrusted.\n');
   terminal.write(`${CONSEQUENCE}\n`);
   await askFirst(terminal, 'Do you trust the files of this folder?', {
     unasked: 'run this command in a terminal of your own.',
     otherwise: 'Every call still asks.',
   });
   distrust.lift();
-  terminal.write('Your rules decide again. An editor that still says so takes that back.\n');
+  terminal.write(
+    'Your rules decide again, unless an editor reports the folder as untrusted again.\n',
+  );
 }
 
 const CONSEQUENCE =
-  'An editor said that you do not trust this folder, so every call of the agent asks. With a yes your rules decide.';
+  'An editor reports this folder as untrusted, so every call of the agent asks. After a yes, your rules decide.';

@@ -33,4 +33,4 @@ export async function logInAt(
   terminal.write(`${words}\n`);
 }
 
-const NO_LOGIN = 'This server demands no login.';
+const NO_LOGIN = 'This server requires no login.';

@@ -8,6 +8,7 @@ import { openState } from '../../../local/state/state.ts';
 import { LocalError } from '../../../machine/local-error.ts';
 import { inOneLine, printableLine } from '../../../shared/text/plain-sight.ts';
 import { RENDER_LIMITS } from '../../limits.ts';
+import { findItem, listCommand, type Naming } from '../../list/list-command.ts';
 import {
   addLocationOptions,
   findLocation,
@@ -16,7 +17,7 @@ import {
 } from '../../target/location-options.ts';
 import { EXIT } from '../../terminal/exit-codes.ts';
 import { ownCommand } from '../../terminal/own-command.ts';
-import { openTerminal, type Terminal } from '../../terminal/terminal.ts';
+import { openTerminal } from '../../terminal/terminal.ts';
 import { UsageError } from '../../terminal/usage-error.ts';
 
 interface AddOptions extends LocationOptions {
@@ -34,12 +35,31 @@ interface McpLoginOptions extends LocationOptions {
 
 /** Without a subcommand it lists. Returns the group: `serve` is registered elsewhere. */
 export function registerMcp(program: Command): Command {
-  const group = program
-    .command('mcp')
-    .description('MCP servers whose tools the agent may use')
-    .addHelpText('after', `\nWithout a command it lists.`);
-  const list = group.command('list', { isDefault: true }).description('List the servers');
-  addLocationOptions(list).action(listServers);
+  const group = listCommand(program, {
+    ...NAMING,
+    description: 'Manage the MCP servers whose tools the agent may use',
+    listDescription: 'List the servers',
+    addOptions: addLocationOptions,
+    open: openList,
+    load: loadServers,
+    columns: {
+      NAME: ({ name }) => name,
+      SERVER: ({ config }) => serverText(config),
+      STATE: ({ state }) => state(),
+    },
+    json: async ({ name, config, state }) => {
+      return { name, server: serverText(config), state: await state() };
+    },
+    empty: 'No MCP server is listed.',
+    actions: [
+      {
+        name: 'remove',
+        description: 'Remove a server from the list',
+        done: 'Removed',
+        run: removeServer,
+      },
+    ],
+  });
   const add = group
     .command('add <name> [command...]')
     .usage('<name> [options] -- <command> [arguments]')
@@ -57,61 +77,72 @@ export function registerMcp(program: Command): Command {
     )
     .option('--sandbox', "run the program in the sandbox of the agent's commands")
     .addOption(
-      new Option('--input <id=value>', 'for a value that the list of --from asks for; repeatable')
+      new Option('--input <id=value>', 'a value that the list of --from asks for; repeatable')
         .argParser(addPair('='))
         .default({}, 'none'),
     )
     .option('--from <file>', 'take the server of this name from a list of another program');
   addLocationOptions(add).action(addServer);
-  const remove = group.command('remove <name>').description('Remove a server from the list');
-  addLocationOptions(remove).action(removeServer);
   const login = group
     .command('login <name>')
-    .description('Log in at a server that demands it, through the browser')
+    .description('Log in at a server that requires it, in the browser')
     .option('--no-browser', 'only print the address of the login page');
   addLocationOptions(login).action(async (name: string, options: McpLoginOptions) => {
     const { file, servers, workspace } = await openList(options);
+    const { config } = findItem(namedIn(servers), name, NAMING);
     const { logInAt } = await import('./login.ts');
-    await logInAt(name, find(servers, name), { file, workspace, opensBrowser: options.browser });
+    await logInAt(name, config, { file, workspace, opensBrowser: options.browser });
   });
   const test = group.command('test [name]').description('Start each server, and list its tools');
   addLocationOptions(test).action(testServers);
   return group;
 }
 
-async function listServers(options: LocationOptions): Promise<void> {
-  const { readProposedServers } = await import('../../../bridge/mcp/server-file.ts');
-  const { servers, problems, ...place } = await openList(options);
-  const { workspace, projectDir } = place;
-  const { mcpStateOf } = await import('../../render/mcp-server.ts');
-  const { runningServers } = await import('./running.ts');
-  const running = servers.size === 0 ? [] : await runningServers(options, projectDir);
-  const terminal = openTerminal(process, process.env);
-  for (const [name, config] of servers) {
-    terminal.writeOut(`${lineOf(name, config)}\n`);
-    const reason = await whyNotRunning(config, place);
-    const report = running.find((server) => server.name === name);
-    if (reason !== null) terminal.writeOut(`  It does not run: ${reason}.\n`);
-    else if (report !== undefined) terminal.writeOut(`  ${mcpStateOf(report)}\n`);
-  }
-  for (const problem of problems) terminal.write(`${inOneLine(problem)}\n`);
-  if (servers.size + problems.length === 0) terminal.write('No MCP server is listed.\n');
-  const proposed = await readProposedServers(workspace);
-  const others = proposed.filter(({ name, config }) => !isSame(servers.get(name), config));
-  if (others.length > 0) tellProposed(terminal, others, options);
+interface NamedServer {
+  readonly name: string;
+  readonly config: ServerConfig;
 }
 
-function tellProposed(
-  terminal: Terminal,
-  proposed: readonly ProposedServer[],
-  options: LocationOptions,
-): void {
-  terminal.write('\nThe workspace proposes, and nothing runs before you add it:\n');
-  for (const { file, name, config } of proposed) {
-    terminal.write(`  ${lineOf(name, config)}\n`);
+const NAMING: Naming<NamedServer> = {
+  command: 'mcp',
+  noun: 'MCP server',
+  id: ({ name }) => name,
+};
+
+interface ListedServer extends NamedServer {
+  /** Asks the bridge of the folder, once for all servers. */
+  state(): Promise<string | undefined>;
+}
+
+async function loadServers(list: OpenList) {
+  const { readProposedServers } = await import('../../../bridge/mcp/server-file.ts');
+  const { mcpStateOf } = await import('../../render/mcp-server.ts');
+  const { runningServers } = await import('./running.ts');
+  const { servers, problems, workspace, projectDir, options } = list;
+  let asked: ReturnType<typeof runningServers> | undefined;
+  const items = namedIn(servers).map(({ name, config }): ListedServer => {
+    const state = async () => {
+      const reason = await whyNotRunning(config, list);
+      if (reason !== null) return `not running: ${reason}`;
+      asked ??= runningServers(options, projectDir);
+      const report = (await asked).find((server) => server.name === name);
+      return report && mcpStateOf(report);
+    };
+    return { name, config, state };
+  });
+  const proposed = (await readProposedServers(workspace)).filter(
+    ({ name, config }) => JSON.stringify(servers.get(name)) !== JSON.stringify(config),
+  );
+  const notes = proposed.length > 0 ? notesOn(proposed, options) : [];
+  return { items, problems: problems.map(inOneLine), notes };
+}
+
+function notesOn(proposed: readonly ProposedServer[], options: LocationOptions): string[] {
+  const lines = proposed.map(({ file, name, config }) => {
     const add = ownCommand('mcp', 'add', name, '--from', file, ...locationWordsOf(options));
-    terminal.write(`    ${add}\n`);
-  }
+    return `  ${lineOf(name, config)}\n    ${add}`;
+  });
+  return ['\nThe workspace proposes these servers. None runs before you add it:', ...lines];
 }
 
 async function addServer(name: string, command: string[], options: AddOptions): Promise<void> {
@@ -131,7 +162,7 @@ async function addServer(name: string, command: string[], options: AddOptions): 
   const { variablesIn } = await import('../../../bridge/mcp/transport/variables.ts');
   const names = variablesIn(config.data);
   if (names.length > 0)
-    terminal.write(`It gets ${names.map(inLine).join(', ')} of the environment of the bridge.\n`);
+    terminal.write(`It gets ${names.map(inLine).join(', ')} from the environment of the bridge.\n`);
   const reason = await whyNotRunning(config.data, { file, workspace });
   if (reason !== null) {
     terminal.write(`It does not run: ${reason}.\n  ${againConfined(name, command, options)}\n`);
@@ -164,7 +195,7 @@ function againConfined(name: string, command: readonly string[], options: AddOpt
 }
 
 const ABOUT_SANDBOX =
-  'A program in the sandbox has no network, so install the server before, in the workspace or with npm install -g. A server that asks for roots gets the workspace without naming it.';
+  'A program in the sandbox has no network, so install the server first, in the workspace or with npm install -g. A server that asks for roots gets the workspace without naming it.';
 
 /** What the options describe: exactly one kind of server. */
 async function wantedServer(
@@ -187,7 +218,7 @@ async function wantedServer(
     const config = await withInputs(found.config, inputs);
     return sandbox ? { ...config, sandbox } : config;
   }
-  throw new LocalError('refused', `${from} lists no server ${name} that could be used.`);
+  throw new LocalError('refused', `${from} lists no server ${name} that can be used.`);
 }
 
 /** VS Code asks for these when it starts the server; here the owner gives them once. */
@@ -209,24 +240,21 @@ async function withInputs(
 
 const NO_PROGRAM = '--sandbox goes with a program only: a URL has none.';
 
-async function removeServer(name: string, options: LocationOptions): Promise<void> {
+async function removeServer({ name }: NamedServer, { file }: OpenList): Promise<void> {
   const { changeServerFile } = await import('../../../bridge/mcp/server-file.ts');
-  const { file, servers } = await openList(options);
-  find(servers, name);
   await changeServerFile(file, name, undefined);
   const { loginFileOf, removeLogin } = await import('../../../bridge/mcp/login/login-file.ts');
   removeLogin(loginFileOf(file, name));
-  openTerminal(process, process.env).write(`Removed ${name}.\n`);
 }
 
 async function testServers(name: string | undefined, options: LocationOptions): Promise<void> {
   const { servers, workspace, file } = await openList(options);
   const { tryServer } = await import('../../../bridge/mcp/try-server.ts');
   const { loginFileOf } = await import('../../../bridge/mcp/login/login-file.ts');
-  if (name !== undefined) find(servers, name);
+  const all = namedIn(servers);
+  const chosen = name === undefined ? all : [findItem(all, name, NAMING)];
   const terminal = openTerminal(process, process.env);
-  for (const [listed, config] of servers) {
-    if (name !== undefined && listed !== name) continue;
+  for (const { name: listed, config } of chosen) {
     const tried =
       'sandbox' in config && config.sandbox
         ? UNTRIED
@@ -247,11 +275,11 @@ const UNTRIED = {
   lines: [],
 };
 
-function find(servers: ServerList['servers'], name: string): ServerConfig {
-  const config = servers.get(name);
-  if (config) return config;
-  throw new LocalError('refused', `No server ${inLine(name)} is listed.`);
+function namedIn(servers: ServerList['servers']): NamedServer[] {
+  return [...servers].map(([name, config]) => ({ name, config }));
 }
+
+type OpenList = Awaited<ReturnType<typeof openList>>;
 
 async function openList(options: LocationOptions) {
   const { readServerFile, serverFileIn } = await import('../../../bridge/mcp/server-file.ts');
@@ -259,17 +287,17 @@ async function openList(options: LocationOptions) {
   const { projectDir } = await locateState(location);
   const file = serverFileIn(projectDir);
   const workspace = location.workspaceDir;
-  return { ...(await readServerFile(file)), file, projectDir, workspace };
+  return { ...(await readServerFile(file)), file, projectDir, workspace, options };
 }
 
-/** Arguments and environments can hold keys: of the first the names are shown, of the second nothing. */
 function lineOf(name: string, config: ServerConfig): string {
-  const how = 'url' in config ? config.url : [config.command, ...config.args].join(' ');
-  return `${name}  ${inLine(how)}${'sandbox' in config && config.sandbox ? '  (in the sandbox)' : ''}${config.disabled ? '  (disabled)' : ''}`;
+  return `${name}  ${serverText(config)}`;
 }
 
-function isSame(one: ServerConfig | undefined, other: ServerConfig): boolean {
-  return JSON.stringify(one) === JSON.stringify(other);
+/** Without headers and environment, which can hold keys. */
+function serverText(config: ServerConfig): string {
+  const how = 'url' in config ? config.url : [config.command, ...config.args].join(' ');
+  return `${inLine(how)}${'sandbox' in config && config.sandbox ? ' (in the sandbox)' : ''}${config.disabled ? ' (disabled)' : ''}`;
 }
 
 function addPair(separator: ':' | '=') {

@@ -140,7 +140,7 @@ function messageOf({ messages }: ConversationView, responseId: string): string {
 async function compact(_: string, { session, say }: CommandDesk): Promise<void> {
   const { chat, view, current, isBusy } = session;
   if (!view || !current) return say('There is nothing to summarise yet.');
-  if (isBusy) return say('An answer runs: stop it first, or wait for its end.');
+  if (isBusy) return say('An answer is running: stop it first, or wait until it ends.');
   const model = chat.model ?? current.model;
   const device = deviceName();
   const events = chat.client.compact(view.id, { model, device });

@@ -21,5 +21,5 @@ function copyAnswer(_: string, { session: { view }, copy, say }: CommandDesk): v
   const text = texts?.find((each) => each !== '');
   if (text === undefined) return say('There is no answer to copy yet.');
   copy(text);
-  say(`The terminal has got ${text.length} characters for its clipboard, if it allows that.`);
+  say(`Sent ${text.length} characters to the clipboard of the terminal, if it allows that.`);
 }

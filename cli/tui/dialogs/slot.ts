@@ -171,7 +171,7 @@ export class DialogSlot extends Container {
       this.#answered.add(key);
       this.#asks.delete(key);
     } catch (error) {
-      this.#sayUnlessWithdrawn(error, 'The answer did not count');
+      this.#sayUnlessWithdrawn(error, 'The answer was not accepted');
     }
     if (this.#asking?.panel === panel) this.#asking = undefined;
     this.update();

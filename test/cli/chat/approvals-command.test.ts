@@ -36,7 +36,7 @@ it('shows what waits, and asks one after the other until one is left open', asyn
   expect(terminal.screen()).toMatch(
     /Gemini CLI in \/work\n[\s\S]*npm test[\s\S]*Another[\s\S]*Third/,
   );
-  expect(terminal.screen().match(/Your answer was taken/g)).toHaveLength(1);
+  expect(terminal.screen().match(/Your answer was accepted/g)).toHaveLength(1);
   expect(terminal.questions).toHaveLength(2);
   const answers = api.requests.filter(({ line }) => line === ANSWER);
   expect(answers.map(({ body }) => body)).toEqual([{ nonce: 'n-1', decision: 'reject' }]);
@@ -55,7 +55,7 @@ it('asks the questions of the agent after the approvals, for the response that a
   const terminal = scriptTerminal({ answers: ['n', '1'] });
   await run(api, terminal);
   expect(terminal.screen()).toMatch(/npm test[\s\S]*Log in\n[\s\S]*\? Which way\?\n {2}1 {2}JWT\n/);
-  expect(terminal.screen().match(/Your answer was taken/g)).toHaveLength(2);
+  expect(terminal.screen().match(/Your answer was accepted/g)).toHaveLength(2);
   const answers = [{ questionId: 'way', optionIds: ['jwt'] }];
   expect(api.requests.filter(({ line }) => line === CLARIFY)).toEqual([
     { line: CLARIFY, body: { answers, responseId: RESPONSE_ID } },

@@ -13,11 +13,11 @@ it.each(['..', 'src/..', '', 'a/b\0.ts', `${'n'.repeat(5000)}.ts`, 'C:\\con\n'])
 );
 
 it.each<[string, (file: string) => void, string]>([
-  ['is gone', (file) => rmSync(file), 'It is no file that can be read: save it there.'],
+  ['is gone', (file) => rmSync(file), 'It cannot be read: save it there.'],
   [
     'has lost its folder',
     (file) => rmSync(dirname(file), { recursive: true }),
-    'It is no file that can be read: save it there.',
+    'It cannot be read: save it there.',
   ],
   [
     'is not UTF-8',

@@ -382,7 +382,7 @@ describe('an approval', () => {
       ...terminal,
       write: (written: string) => {
         write(written);
-        if (written.includes('has no key')) resolve('');
+        if (written.includes('is not enrolled')) resolve('');
       },
     };
     expect(await runChat({ ...newChat(api, terminal, null), terminal: watched }, ['Hi'])).toBe(0);

@@ -83,7 +83,7 @@ describe('a clarification', () => {
     const terminal = scriptTerminal({ answers: ['1', '1'] });
     expect(await runChat(newChat(api, terminal), ['Hi'])).toBe(0);
     expect(terminal.screen()).toContain(
-      'The answer did not count: error ALREADY_ANSWERED: Too late.',
+      'The answer was not accepted: error ALREADY_ANSWERED: Too late.',
     );
   });
 

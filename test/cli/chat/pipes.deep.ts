@@ -243,7 +243,7 @@ it('the limit of turns is asked for, and its end names the command that goes on'
   const { code, stderr } = await runDrawbridge(chat(api, '--max-turns', '5', 'Hi'));
   expect(code).toBe(1);
   expect(stderr).toContain(
-    'The answer nears its limit, and the model knows. 1 of 5 turns are left.',
+    'The answer is close to its limit, which the model knows. 1 of 5 turns are left.',
   );
   expect(stderr).toContain('Stopped after 5 turns.');
   expect(stderr).toContain(

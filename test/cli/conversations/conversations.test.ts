@@ -42,7 +42,9 @@ describe('conversations', () => {
     await using api = await startScriptedApi([]);
     api.answers.set(list('search=login+page&archived=true&limit=5'), page([]));
     const args = ['list', '--search', 'login page', '--archived', '--limit', '5'];
-    expect(await run(api, ...args)).toEqual({ code: 0, stdout: '', stderr: '' });
+    const nothing = { code: 0, stdout: '', stderr: 'No conversations found.\n' };
+    expect(await run(api, ...args)).toEqual(nothing);
+    expect(await run(api, ...args, '--json')).toEqual({ ...nothing, stderr: '' });
   });
 
   it.each([

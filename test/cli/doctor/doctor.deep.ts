@@ -267,7 +267,7 @@ it('a running server answers, takes its token only, and streams; a proxy that bu
   const url = await listening((req, res) => passOnAtOnce(ready.url, req, res));
   const behind = await doctor(newPlace(), ['--url', url, '--token', ready.token]);
   expect(behind.about('streams')).toMatchObject([
-    { verdict: 'bad', says: expect.stringContaining('holds streams back') },
+    { verdict: 'bad', says: expect.stringContaining('buffers streams') },
   ]);
   expect(behind.code).toBe(1);
 

@@ -65,7 +65,7 @@ describe('help', () => {
     [['--help'], 'More pages, by drawbridge help TOPIC:\n  files'],
     [['help', 'config', 'set'], 'Usage: drawbridge config set [options] <key> <value>'],
     [['help', 'files'], TOPICS['files']?.text ?? ''],
-    [['help', 'exit-codes'], '141  the reader of the output has left'],
+    [['help', 'exit-codes'], '141  the reader of the output exited'],
   ])('%j', async (args, text) => {
     expect(await callDrawbridge(args)).toEqual({
       code: 0,

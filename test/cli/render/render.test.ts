@@ -376,7 +376,7 @@ describe('on a terminal', () => {
       ],
       text:
         '$ x\n\n? run_terminal_cmd needs your approval: It installs packages.\n  command: x\n' +
-        'This question is void; another one replaces it\n\n' +
+        'Another question replaces this one\n\n' +
         '? run_terminal_cmd needs your approval: It installs packages.\n  command: y\n',
     },
     {

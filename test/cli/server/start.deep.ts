@@ -49,7 +49,7 @@ test('connected folders come back with the server; one that was taken off does n
     .poll(async () => states(await status()))
     .toEqual({ [a]: 'connected', [c]: 'missing' });
   const text = (await run(a, ['status'])).stdout;
-  expect(text).toContain(`disconnect --workspace ${c}\` takes it off the list`);
+  expect(text).toContain(`disconnect --workspace ${c}\` removes it from the list`);
   expect(await run(a, ['disconnect', '--workspace', c])).toMatchObject({ code: 0 });
   rmSync(`${c}-away`, { recursive: true });
 });
@@ -200,7 +200,7 @@ test('a change of config.json says that the server that runs keeps its settings'
   expect(await run(folder, set)).toMatchObject({
     code: 0,
     stderr: expect.stringMatching(
-      /keeps its models and settings: `[^`]+ stop`, then `[^`]+ start`/,
+      /keeps its old models and settings: `[^`]+ stop`, then `[^`]+ start`/,
     ),
   });
   expect((await run(folder, ['config', 'get'])).stderr).toBe('');
@@ -214,19 +214,18 @@ test('variables of a server have no effect on the one that runs, which is report
   expect((await run(folder, START, first)).stderr).not.toContain('keeps its settings');
   expect((await run(folder, START)).stderr).not.toContain('keeps its settings');
   const others = { ...first, ALLOWED_ORIGINS: 'https://b.test', MAX_TURNS: '7' };
-  const notice =
-    /keeps its settings, so ALLOWED_ORIGINS and MAX_TURNS have no effect: `[^`]+ stop`, then/;
+  const notice = /keeps its settings and ignores ALLOWED_ORIGINS and MAX_TURNS: `[^`]+ stop`, then/;
   expect(await run(folder, START, others)).toMatchObject({
     code: 0,
     stderr: expect.stringMatching(notice),
   });
   expect((await run(folder, ['start'], { DRAWBRIDGE_PORT: '1' })).stderr).toContain(
-    'so DRAWBRIDGE_PORT has no effect',
+    'ignores DRAWBRIDGE_PORT: ',
   );
-  expect((await run(folder, ['start', '--port', '1'])).stderr).toContain('so --port has no effect');
+  expect((await run(folder, ['start', '--port', '1'])).stderr).toContain('ignores --port: ');
   const token = { METRICS_TOKEN: 'y'.repeat(40) };
   const { stderr } = await run(folder, START, token);
-  expect(stderr).toContain('so METRICS_TOKEN has no effect');
+  expect(stderr).toContain('ignores METRICS_TOKEN: ');
   expect(stderr).not.toContain(token.METRICS_TOKEN);
 });
 
@@ -235,12 +234,12 @@ test('a model that this terminal names, and the server that runs does not use, i
   const folder = temporaryFolder();
   const chosen = { OPENAI_BASE_URL: 'http://127.0.0.1:9/v1', OPENAI_MODEL: 'large' };
   await run(folder, START);
-  const notice = /keeps its model, so OPENAI_BASE_URL does not count: `[^`]+ stop`/;
+  const notice = /keeps its model and ignores OPENAI_BASE_URL: `[^`]+ stop`/;
   expect((await run(folder, START, chosen)).stderr).toMatch(notice);
   await run(folder, ['stop']);
   for (const _ of ['starts', 'joins']) {
     expect((await run(folder, START, chosen)).stderr).not.toContain('keeps its model');
   }
   const other = { ...chosen, OPENAI_MODEL: 'small' };
-  expect((await run(folder, START, other)).stderr).toContain('so OPENAI_MODEL does not count');
+  expect((await run(folder, START, other)).stderr).toContain('ignores OPENAI_MODEL: ');
 });

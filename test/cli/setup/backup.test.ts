@@ -80,7 +80,7 @@ test('a backup lists what it cannot take, and a restore of a backup from the fut
     });
     expect([restored.code, restored.stderr]).toEqual([
       0,
-      expect.stringMatching(/^The backup is from a time [^\n]+clock[^\n]+\n$/),
+      expect.stringMatching(/^The backup has a date in the future: [^\n]+clock[^\n]+\n$/),
     ]);
     states.push(JSON.parse(readFileSync(join(folder, name, 'state.json'), 'utf8')));
   }

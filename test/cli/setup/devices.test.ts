@@ -51,8 +51,13 @@ test('the list names this machine, and what it shows of itself can be read back'
   const fingerprint = await fingerprintOf(own);
   expect(shown.stderr).toContain(`Fingerprint  ${fingerprint}\n`);
   const { stdout } = await devices(place);
-  expect(stdout).toContain(`${own.deviceId}  ${fingerprint}  enrolled with the folder`);
-  expect(stdout).toContain(`${own.label} (this machine)\n`);
+  expect(stdout).toContain(`${own.deviceId}\t${fingerprint}\twith the folder\tnever\t`);
+  expect(stdout).toContain(`\t${own.label} (this machine)\n`);
+  expect(JSON.parse((await devices(place, 'list', '--json')).stdout)).toEqual({
+    ...own,
+    fingerprint,
+    current: true,
+  });
 });
 
 test('a fingerprint is the beginning of the thumbprint that RFC 7638 describes', async () => {
@@ -121,9 +126,9 @@ test('what is no key is refused in one line', async () => {
   for (const [written, says] of [
     [join(folder, 'key'), 'neither a device key nor a file'],
     [join(folder, 'missing'), 'neither a device key nor a file'],
-    [join(folder, 'other.json'), 'holds no device key'],
+    [join(folder, 'other.json'), 'contains no device key'],
     [formatDeviceKey(key).slice(0, 60), 'neither a device key nor a file'],
-    [formatDeviceKey(offCurve), 'no point of the curve'],
+    [formatDeviceKey(offCurve), 'not a point on the curve'],
   ] as const) {
     const refused = await devices(place, 'enrol', written);
     expect(refused).toEqual({ code: 2, stdout: '', stderr: oneLine(says) });
@@ -134,10 +139,14 @@ test('revoking reports an unknown device, and of this machine', async () => {
   const place = newPlace();
   await openState(place);
   const unknown = await devices(place, 'revoke', 'tablet');
-  expect(unknown).toEqual({ code: 2, stdout: '', stderr: oneLine('tablet is not enrolled here') });
+  expect(unknown).toEqual({
+    code: 2,
+    stdout: '',
+    stderr: oneLine('There is no enrolled device tablet: .*devices` lists them'),
+  });
   const [own] = listOf(place);
   const { stderr } = await devices(place, 'revoke', own?.deviceId ?? '');
-  expect(stderr).toContain('That is this machine');
+  expect(stderr).toMatch(/^Revoked the enrolled device .*\(device_\S+\)\.\nThat is this machine/);
   expect(await devices(place)).toMatchObject({
     stderr: 'No device is enrolled for this folder.\n',
   });
@@ -177,7 +186,7 @@ test('a device that is enrolled once counts in every folder of the machine, unti
   const uses = { [phone.deviceId]: at };
   writeFileSync(join(two?.projectDir ?? '', 'device-uses.json'), JSON.stringify(uses));
   const listed = await callDrawbridge(['devices'], { cwd: folders[0] ?? '', env });
-  expect(listed.stdout).toContain(`last approved ${at}  phone\n`);
+  expect(listed.stdout).toContain(`\t${new Date(at).toISOString()}\tphone\n`);
   for (const name of ['phone', 'tablet']) {
     const revoked = await callDrawbridge(['devices', 'revoke', name], {
       cwd: folders[1] ?? '',

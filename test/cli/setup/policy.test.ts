@@ -32,8 +32,8 @@ test('rules are added, listed with those for all projects, and revoked by their 
     await run('add', 'ask', 'edit', '--everywhere'),
   ];
   expect([own.stdout, all.stdout]).toEqual([
-    expect.stringMatching(/^[0-9a-f]{8} {2}this project {2}allow {2}command {2}npm \*\n$/),
-    expect.stringMatching(/^[0-9a-f]{8} {2}all projects {2}ask {2}edit {2}\*\n$/),
+    expect.stringMatching(/^[0-9a-f]{8}\tthis project\tallow\tcommand\tnpm \*\t\n$/),
+    expect.stringMatching(/^[0-9a-f]{8}\tall projects\task\tedit\t\*\t\n$/),
   ]);
   expect(rulesIn(files.everywhere)).toEqual([{ tool: 'edit', pattern: '*', decision: 'ask' }]);
   expect((await run('list')).stdout).toBe(all.stdout + own.stdout);
@@ -46,7 +46,10 @@ test('rules are added, listed with those for all projects, and revoked by their 
     pattern: 'npm *',
     decision: 'allow',
   });
-  expect(await run('revoke', id)).toMatchObject({ code: 0, stderr: `Revoked: ${own.stdout}` });
+  expect(await run('revoke', id)).toMatchObject({
+    code: 0,
+    stderr: `Revoked the rule allow command npm * (${id}).\n`,
+  });
   expect(rulesIn(files.project)).toEqual([]);
   expect(await run('revoke', id)).toMatchObject({
     code: 2,

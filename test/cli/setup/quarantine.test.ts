@@ -38,7 +38,7 @@ async function quarantinedPlace() {
 
 test('quarantine lists, shows and puts back', async () => {
   const { run, id, workspaceDir } = await quarantinedPlace();
-  const line = `${id}  \\d{4}-\\S+Z  1 thing  after: git init␛\\[2J more\n`;
+  const line = `${id}\\t\\d{4}-\\S+Z\\t1\\tgit init␛\\[2J more\n`;
   expect(await run()).toEqual({
     code: 0,
     stdout: expect.stringMatching(new RegExp(`^${line}$`)),
@@ -69,18 +69,22 @@ test('quarantine keeps what has no free place, and removes what is discarded', a
     code: 1,
     stderr: '.git stays in quarantine: something else is in its place\n',
   });
-  expect(await run('discard', id, '--yes')).toEqual({ code: 0, stdout: '', stderr: '' });
+  expect(await run('discard', id, '--yes')).toEqual({
+    code: 0,
+    stdout: expect.stringContaining('  .git\n'),
+    stderr: `Removed the quarantine entry ${id}.\n`,
+  });
   expect(await run('show', id)).toMatchObject({ code: 2, stderr: expect.stringContaining(id) });
 });
 
-test('check says what keeps the bridge from working, and puts it away', async () => {
+test('check says what stops the bridge, and puts it away', async () => {
   const { workspaceDir, stateDir } = newPlace();
   const location = ['--workspace', workspaceDir, '--state', stateDir];
   const check = (...args: string[]) => callDrawbridge(['check', ...args, ...location]);
   expect(await check()).toEqual({
     code: 0,
     stdout: '',
-    stderr: 'Nothing in the workspace keeps the bridge from working.\n',
+    stderr: 'Nothing in the workspace stops the bridge.\n',
   });
   await mkdir(join(workspaceDir, '.drawbridge'));
   await writeFile(join(workspaceDir, '.drawbridge/policy.json'), 'broken');

@@ -31,7 +31,7 @@ test('skills lists skills and commands with their files, and what was left out a
     '.claude/commands/go.md': 'Go.\u001b[31m',
   });
   expect((await run('skills')).stdout).toBe(
-    'skill  /fix ISSUE  .agents/skills/fix/SKILL.md  Fixes it  asks for Bash, which gives it nothing\n' +
+    'skill  /fix ISSUE  .agents/skills/fix/SKILL.md  Fixes it  asks for Bash, which has no effect\n' +
       'command  /go  .claude/commands/go.md  Go.\\u{1b}[31m\n' +
       'left out  .agents/skills/bad/SKILL.md: its head has no description\n' +
       'left out  .claude/skills/fix/SKILL.md: .agents/skills/fix/SKILL.md has the same name\n',

@@ -32,17 +32,23 @@ test('worktrees are listed and removed', async () => {
   const run = (...args: string[]) =>
     callDrawbridge(['worktrees', ...args, '--workspace', workspaceDir, '--state', stateDir]);
   const line = (state: string) =>
-    expect.stringMatching(new RegExp(`^${ID}  used \\d{4}-\\S+Z  ${state}  drawbridge/x␛\\[2J\n$`));
+    expect.stringMatching(
+      new RegExp(`^${ID}\\t\\d{4}-\\S+Z\\t${state}\\t"drawbridge/x\\\\u001b\\[2J"\n$`),
+    );
   expect(await run()).toEqual({ code: 0, stdout: line('may hold uncommitted work'), stderr: '' });
   store.saveCommitted(FACTS);
   expect(await run('list')).toEqual({ code: 0, stdout: line('all committed'), stderr: '' });
   expect(await run('remove', 'conv_x', '--yes')).toMatchObject({
-    stderr: expect.stringContaining('There is no worktree conv_x'),
+    stderr: expect.stringMatching(/There is no worktree conv_x: .*worktrees` lists them\.\n$/),
   });
   expect(await run('remove', ID)).toMatchObject({
     code: 2,
     stderr: expect.stringContaining('--yes'),
   });
-  expect(await run('remove', ID, '--yes')).toMatchObject({ code: 0 });
+  expect(await run('remove', ID, '--yes')).toEqual({
+    code: 0,
+    stdout: line('all committed'),
+    stderr: `Removed the worktree ${ID}.\n`,
+  });
   expect(await run()).toEqual({ code: 0, stdout: '', stderr: 'There is no worktree.\n' });
 });

@@ -71,7 +71,7 @@ test('ide names the companion that would be taken, and why each other is not', a
   ];
   const { code, stdout, stderr } = await look({ QWEN_CODE_IDE_SERVER_PORT: `${port}` });
   expect(code).toBe(0);
-  expect(stderr).toMatch(/^Answers in it count after: .*ide confirm --workspace .*\n$/);
+  expect(stderr).toMatch(/^To accept approvals from it: .*ide confirm --workspace .*\n$/);
   expect(stdout.split('\n')).toEqual(
     expect.arrayContaining([
       `taken    VS Code␛[2J, port ${port}, process ${process.pid}: an-editor 1.2.3: it can show edits (${files[0]})`,
@@ -249,7 +249,7 @@ test.runIf(HAS_TERMINALS)('ide trust takes back what an editor said, after a yes
   mkdirSync(stateDir, { recursive: true });
   const words = ['ide', 'trust', '--workspace', workspaceDir, '--state', stateDir];
   const run = () => openPseudoTerminal([process.execPath, DRAWBRIDGE, ...words], { env });
-  await run().shows('No editor has said that you do not trust this folder.');
+  await run().shows('No editor reports this folder as untrusted.');
   const distrust = new Distrust(stateDir);
   distrust.keep();
   const unasked = await runDrawbridge(words, { env, input: 'y\n' });

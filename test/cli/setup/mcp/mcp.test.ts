@@ -32,13 +32,16 @@ test('mcp adds a program, shows what it offers, and removes it', async () => {
   expect(statSync(file).mode & 0o077).toBe(0);
   expect(await run()).toEqual({
     code: 0,
-    stdout: `demo  ${process.execPath} ${SERVER}\n`,
+    stdout: `demo\t${process.execPath} ${SERVER}\t\n`,
     stderr: '',
   });
   const tried = await run(['test', 'demo']);
   expect(tried).toMatchObject({ code: 0, stderr: '' });
   expect(tried.stdout).toContain('demo: fixture 1.2.3, 13 tools\n  echo: Says it again.\n');
-  expect(await run(['remove', 'demo'])).toMatchObject({ code: 0, stderr: 'Removed demo.\n' });
+  expect(await run(['remove', 'demo'])).toMatchObject({
+    code: 0,
+    stderr: 'Removed the MCP server demo.\n',
+  });
   expect(await run()).toMatchObject({ stderr: 'No MCP server is listed.\n' });
 });
 
@@ -56,6 +59,10 @@ test('mcp adds a program for the sandbox, and starts it nowhere else', async () 
     mcpServers: { held: { command: process.execPath, sandbox: true } },
   });
   expect((await run()).stdout).toContain('(in the sandbox)');
+  expect(JSON.parse((await run(['list', '--json'])).stdout)).toEqual({
+    name: 'held',
+    server: `${process.execPath} ${SERVER} (in the sandbox)`,
+  });
   expect((await run(['test'])).stdout).toContain('runs only in the sandbox of the bridge');
   const refused = await run(['add', 'far', '--sandbox', '--url', 'https://tickets.example/mcp']);
   expect(refused).toMatchObject({
@@ -74,7 +81,7 @@ test('mcp shows what leads into the workspace, and the command that confines it'
   expect(added.stderr).toContain(`It does not run: ${why}: it runs only with "sandbox": true.\n`);
   const again = `mcp add files --sandbox --env A=b ${location} -- ${command.join(' ')}\n`;
   expect(added.stderr).toContain(again);
-  expect((await run()).stdout).toContain(`\n  It does not run: ${why}`);
+  expect((await run()).stdout).toContain(`\tnot running: ${why}`);
   expect((await run(['test'])).stdout).toContain(`files: does not work: ${why}`);
   const proposed = { db: { command: 'sh', args: [`--root=${workspaceDir}`] } };
   writeFileSync(join(workspaceDir, '.mcp.json'), JSON.stringify({ mcpServers: proposed }));
@@ -98,10 +105,10 @@ test('mcp takes a server of VS Code with the values that its list asks for', asy
     stderr: expect.stringContaining('add --input key=VALUE'),
   });
   const added = await run([...from, '--input', 'key=abc'], { HOST: 'here' });
-  expect(added.stderr).toContain('It gets HOST of the environment of the bridge.');
+  expect(added.stderr).toContain('It gets HOST from the environment of the bridge.');
   expect(added.stderr).toContain('the variable WHERE leads into the workspace');
   expect(JSON.parse(readFileSync(file, 'utf8')).mcpServers.web.env).toEqual({ ...env, KEY: 'abc' });
-  expect((await run()).stdout).toContain('It does not run: the variable HOST is not set');
+  expect((await run()).stdout).toContain('not running: the variable HOST is not set');
 });
 
 test('mcp logs in at a server that demands it, through the browser', async () => {
@@ -149,7 +156,7 @@ test('mcp proposes what the workspace lists, and takes it only as it was shown',
   propose('db-server');
   const proposed = await run();
   expect(proposed.stdout).toBe('');
-  expect(proposed.stderr).toContain('nothing runs before you add it');
+  expect(proposed.stderr).toContain('None runs before you add it');
   expect(proposed.stderr).toContain('  db  db-server --fast\n');
   expect(await run(['add', 'db', '--from', '.mcp.json'])).toMatchObject({ code: 0 });
   expect((await run()).stderr).toBe('');
@@ -187,7 +194,7 @@ test('mcp keeps what else the list holds, and changes none that it cannot read',
     mcpServers: { bad: { nothing: 1 }, one: {}, two: { command: 'tool' } },
   });
   const listed = await run();
-  expect(listed.stdout).toBe('one  https://tools.test/mcp\ntwo  tool\n');
+  expect(listed.stdout).toBe('one\thttps://tools.test/mcp\t\ntwo\ttool\t\n');
   expect(listed.stdout + listed.stderr).not.toContain('Bearer');
   expect(listed.stderr).toContain('Server bad: it needs a command');
   writeFileSync(file, '{"mcpServers": [');
@@ -204,7 +211,7 @@ test.each<[string, string[], string]>([
   ['two servers at once', ['add', 'a', '--url', 'https://a.test', '--', 'x'], 'Give exactly one'],
   ['a URL of another kind', ['add', 'a', '--url', 'file:///etc/passwd'], 'its url is no http'],
   ['a header without a value', ['add', 'a', '--url', 'https://a.test', '--header', 'x'], 'a name'],
-  ['a server that is not listed', ['remove', 'a'], 'No server a is listed'],
+  ['a server that is not listed', ['remove', 'a'], 'There is no MCP server a: '],
   ['a list that is not there', ['add', 'a', '--from', '.mcp.json'], 'lists no server a'],
 ])('mcp refuses %s in one line', async (_, args, said) => {
   const { run } = newOwner();

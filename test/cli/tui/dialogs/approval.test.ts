@@ -302,7 +302,9 @@ it('asks again after a refused answer, and says what the machine says of it alon
   const { press, sent, said, screen } = await openSlot({ asks: [TEST], refusals });
   await press('1', enter);
   expect(sent).toEqual([]);
-  expect(said.join()).toMatch(/did not count: error APPROVAL_REFUSED: The pattern does not match$/);
+  expect(said.join()).toMatch(
+    /was not accepted: error APPROVAL_REFUSED: The pattern does not match$/,
+  );
   expect(await screen()).toMatch(/Run this command\?[\s\S]* {2}1 Allow once/);
   await press('1', enter);
   expect(sent).toHaveLength(1);
@@ -325,11 +327,11 @@ it('keeps an answer that could not be sent, for another try or a new answer', as
   expect(sent).toEqual([{ type: 'reject', question: TEST, reply: { message: undefined } }]);
 });
 
-it('says that a yes did not count where the machine asks the same again', async () => {
+it('says that a yes was not accepted where the machine asks the same again', async () => {
   const { press, ask, screen } = await openSlot({ asks: [TEST], rows: 40 });
   await press('1', enter);
   await ask({ ...TEST, nonce: 'another' });
-  expect(await screen()).toContain('Your last yes did not count');
+  expect(await screen()).toContain('Your last yes was not accepted');
 });
 
 it('signs the question that was drawn, whatever the session holds by then', async () => {
@@ -381,7 +383,7 @@ it('goes away when it is answered elsewhere, with the words that were begun', as
 it('says where to answer and how to enrol on a machine without a key, which can still reject', async () => {
   const { press, sent, screen } = await openSlot({ asks: [TEST], isKeyless: true });
   const shown = (await screen()).replaceAll(/\s+↳ /g, ' ');
-  expect(shown).toMatch(/no key that the bridge knows.*devices show.*devices enrol/);
+  expect(shown).toMatch(/not enrolled at the bridge.*devices show.*devices enrol/);
   expect(await screen()).not.toContain('Allow');
   await press('1', enter);
   expect(sent).toEqual([{ type: 'reject', question: TEST, reply: { message: undefined } }]);
