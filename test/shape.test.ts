@@ -8,7 +8,7 @@ const ROOT = join(import.meta.dirname, '..');
 /** How rooms of the Worker reach objects, and each other's refusals. In the table: EDGE. */
 const EDGE =
   'worker/ports worker/env.ts worker/objects.ts worker/outcome.ts worker/reach.ts ' +
-  'worker/privacy.ts worker/time-limit.ts worker/health';
+  'worker/privacy.ts worker/time-limit.ts worker/level-report.ts worker/health';
 
 /**
  * Who may import whom: rooms by folder, a file that lies above or below its folder by its own name, packages by theirs,
@@ -284,6 +284,7 @@ const MAY_IMPORT = parseTable(`
   worker/index.ts: shared worker/app.ts worker/desk worker/env.ts worker/conversation/object.ts
     worker/account worker/directory worker/runs worker/tunnel
   worker/endpoint.ts: shared worker/account hono zod
+  worker/level-report.ts:
   worker/load.ts:
   worker/time-limit.ts:
   worker/health: shared worker/health/span-names.ts cloudflare: node:

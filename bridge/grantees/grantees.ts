@@ -1,5 +1,5 @@
 /** Knows which accounts the machine lets in beside its owner, and which account each conversation belongs to. */
-import { setTimeout as sleep } from 'node:timers/promises';
+import { lookEvery } from '../../machine/keep-alive.ts';
 import { WORKTREE_TOOLS } from '../../shared/tools/worktree.ts';
 import { type AccountGrant, nameFor } from '../../shared/wire/grants.ts';
 import type { Hello, ToolCall } from '../../shared/wire/tunnel.ts';
@@ -89,7 +89,7 @@ export class Grantees {
    */
   async follow(onChange: (names: readonly string[]) => void, signal: AbortSignal): Promise<void> {
     let seen: string | undefined;
-    while (!signal.aborted) {
+    const look = async () => {
       const names = await this.names();
       if (signal.aborted) return;
       if (JSON.stringify(names) !== seen) {
@@ -98,8 +98,8 @@ export class Grantees {
         this.feed.update();
       }
       seen = JSON.stringify(names);
-      await sleep(GRANTEE_LIMITS.watchMs, undefined, { signal }).catch(() => {});
-    }
+    };
+    await lookEvery(GRANTEE_LIMITS.watchMs, look, signal);
   }
 
   /** The conversations of accounts that none of the names lets in. */

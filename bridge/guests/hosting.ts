@@ -1,12 +1,12 @@
 /** Runs the companion of a bridge, as long as its owner has turned it on. */
 import { isAbsolute } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import {
   CompanionServer,
   type OwnCompanionOptions,
   removeLeftover,
   SentContext,
 } from '../../companion/index.ts';
+import { lookEvery } from '../../machine/keep-alive.ts';
 import { OWN_NAME } from '../ide/discovery/families.ts';
 import type { EditorView } from '../ide/link/link.ts';
 import { fromOne, type OpenFile } from '../ide/link/wire.ts';
@@ -62,12 +62,9 @@ export class CompanionHost {
   }
 
   async #watch(): Promise<void> {
-    const { signal } = this.#ended;
     await this.#try(() => removeLeftovers(this.#place.stateDir));
-    while (!signal.aborted) {
-      await this.#try(() => this.#look());
-      await sleep(GUEST_LIMITS.watchMs, undefined, { signal }).catch(() => {});
-    }
+    const look = () => this.#try(() => this.#look());
+    await lookEvery(GUEST_LIMITS.watchMs, look, this.#ended.signal);
   }
 
   async #look(): Promise<void> {

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Tool } from '@modelcontextprotocol/client';
 import { newDeferred } from '../../machine/deferred.ts';
 import type { Environment } from '../../machine/environment.ts';
+import { keepAlive } from '../../machine/keep-alive.ts';
 import { inOneLine, nameInLine } from '../../shared/text/plain-sight.ts';
 import { canonicalJson } from '../../shared/wire/approval-text.ts';
 import type { Metadata } from '../../shared/wire/documents.ts';
@@ -171,17 +172,16 @@ export class McpServer {
 
   async #live(): Promise<void> {
     const { signal } = this.#ended;
-    for (let waitMs: number = MCP_LIMITS.restartMs; !signal.aborted; ) {
+    let restarts = 0;
+    await keepAlive(async () => {
+      if (this.#state.state === 'down') this.#become({ state: 'starting' });
       const startedMs = performance.now();
       const down = await this.#once();
-      if (signal.aborted) break;
-      const isSteady = performance.now() - startedMs > MCP_LIMITS.steadyMs;
-      waitMs = isSteady ? MCP_LIMITS.restartMs : waitMs;
+      if (signal.aborted) return undefined;
       this.#become(down);
-      await sleep(waitMs, undefined, { signal }).catch(() => {});
-      waitMs = Math.min(2 * waitMs, MCP_LIMITS.maxRestartMs);
-      if (!signal.aborted) this.#become({ state: 'starting' });
-    }
+      if (performance.now() - startedMs > MCP_LIMITS.steadyMs) restarts = 0;
+      return Math.min(MCP_LIMITS.restartMs * 2 ** restarts++, MCP_LIMITS.maxRestartMs);
+    }, signal);
   }
 
   /** From a start to the end that follows. Resolves with why it ended. */

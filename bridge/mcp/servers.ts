@@ -1,9 +1,9 @@
 /** Runs the MCP servers that the owner lists, and offers their tools. */
 
 import { dirname } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Tool } from '@modelcontextprotocol/client';
 import type { Environment } from '../../machine/environment.ts';
+import { lookEvery } from '../../machine/keep-alive.ts';
 import type { LogEvent } from '../../machine/log-line.ts';
 import { readIfThere } from '../../machine/private-files.ts';
 import { OFFER_LIMITS } from '../../shared/limits.ts';
@@ -71,13 +71,11 @@ export class McpServers {
   }
 
   async #watch(): Promise<void> {
-    const { signal } = this.#ended;
-    while (!signal.aborted) {
-      await this.#look().catch((error: unknown) =>
+    const look = () =>
+      this.#look().catch((error: unknown) =>
         this.#log('mcp_list_refused', [`mcp.json: ${String(error)}`]),
       );
-      await sleep(MCP_LIMITS.watchMs, undefined, { signal }).catch(() => {});
-    }
+    await lookEvery(MCP_LIMITS.watchMs, look, this.#ended.signal);
   }
 
   /** Ends the servers that the list names no more or otherwise, and starts the others. */

@@ -1,6 +1,6 @@
 /** Keeps the bridge connected: opens a socket, and another one after its end, unless the server refuses the bridge. */
 import { addAbortListener } from 'node:events';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { keepAlive } from '../../machine/keep-alive.ts';
 import { LocalError } from '../../machine/local-error.ts';
 import { within } from '../../machine/within.ts';
 import { LINK_LIMITS } from './limits.ts';
@@ -33,10 +33,10 @@ export async function stayConnected(
   let failures = 0;
   let wasWelcomed = false;
   let replacedAtMs = Number.NEGATIVE_INFINITY;
-  while (!signal.aborted) {
+  await keepAlive(async () => {
     const attempt = { ...fixed, wasWelcomed, answerMs: answerMs(failures) };
     const ending = await connectWith(tokenOf, attempt, events, signal);
-    if (signal.aborted) return;
+    if (signal.aborted) return undefined;
     if (ending.state === 'refused') throw new ConnectionRefused(ending.reason);
     if (ending.state === 'replaced') {
       // Once: two processes would take the place from each other for ever.
@@ -44,15 +44,14 @@ export async function stayConnected(
       if (isAgain) throw new ConnectionRefused(REPLACED_AGAIN);
       replacedAtMs = Date.now();
       events.onClose(ending.reason);
-      await sleep(LINK_LIMITS.replacedMs, undefined, { signal }).catch(() => {});
-      continue;
+      return LINK_LIMITS.replacedMs;
     }
     const { heldMs } = ending;
     wasWelcomed ||= heldMs > 0;
     events.onClose(ending.reason);
     failures = failuresAfter(failures, heldMs);
-    await sleep(backoffMs(failures, Math.random()), undefined, { signal }).catch(() => {});
-  }
+    return backoffMs(failures, Math.random());
+  }, signal);
 }
 
 const REPLACED_AGAIN =

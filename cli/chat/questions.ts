@@ -122,4 +122,4 @@ const UNANSWERED =
   'Ctrl-C cancels the answer.';
 const noKey = () =>
   "This machine is not enrolled at the bridge. Answer the question in the bridge's terminal or on an enrolled " +
-  `that the bridge knows; \`${ownCommand('devices', 'show')}\` makes this machine one. Ctrl-C cancels the answer.`;
+  `device; \`${ownCommand('devices', 'show')}\` says how to enrol this machine. Ctrl-C cancels the answer.`;

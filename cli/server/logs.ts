@@ -2,11 +2,11 @@
 import { existsSync } from 'node:fs';
 import { open, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Argument, type Command, InvalidArgumentError } from 'commander';
 import * as z from 'zod';
 import { bridgeLogOf } from '../../local/state/folder.ts';
 import { resolveWorkspace } from '../../local/state/workspace.ts';
+import { lookEvery } from '../../machine/keep-alive.ts';
 import { LocalError } from '../../machine/local-error.ts';
 import { isSystemError } from '../../machine/system-error.ts';
 import { parseIfJson } from '../../shared/text/json.ts';
@@ -123,11 +123,10 @@ async function showLogs(logs: readonly Log[], options: LogOptions): Promise<void
   }
   if (!follow && !hasAny) throw new LocalError('failed', 'There is no log yet.');
   if (!follow) return;
-  const signal = abortOnInterrupt();
-  while (!signal.aborted) {
+  const look = async () => {
     for (const { log, reader } of readers) show(log, await reader.news());
-    await sleep(CLI_LIMITS.logPollMs, undefined, { signal }).catch(() => {});
-  }
+  };
+  await lookEvery(CLI_LIMITS.logPollMs, look, abortOnInterrupt());
 }
 
 /** A line of JSON in words: time, event, ids and message. Other programs' lines stay as they are. */

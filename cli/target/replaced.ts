@@ -1,7 +1,7 @@
 /** Reports that a second program with a machine's key took the place of a bridge: the key may have been copied. */
 import { hostname } from 'node:os';
-import { setTimeout } from 'node:timers/promises';
 import { type BridgeInfo, type Client, ClientError, isPassing } from '../../client/index.ts';
+import { keepAlive } from '../../machine/keep-alive.ts';
 import { REQUEST_LIMITS } from '../../shared/limits.ts';
 import { printableLine } from '../../shared/text/plain-sight.ts';
 import { DAY } from '../../shared/units.ts';
@@ -56,7 +56,7 @@ export async function watchReplaced(
       if (isNews) await reportOne(bridge, report, signal);
     }
   };
-  while (!signal.aborted) {
+  await keepAlive(async () => {
     try {
       for await (const { event } of client.followAccount({ signal })) {
         if (event.type === 'reset') await look();
@@ -65,10 +65,10 @@ export async function watchReplaced(
       }
     } catch (error) {
       // The chat itself says why the server refuses it.
-      if (!(error instanceof ClientError && isPassing(error))) return;
+      if (!(error instanceof ClientError && isPassing(error))) return undefined;
     }
-    await setTimeout(CLI_LIMITS.bridgeLookMs, undefined, { signal }).catch(() => {});
-  }
+    return CLI_LIMITS.bridgeLookMs;
+  }, signal);
 }
 
 async function reportOne(

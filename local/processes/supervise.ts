@@ -2,7 +2,7 @@
 
 import type { ChildProcess } from 'node:child_process';
 import { addAbortListener } from 'node:events';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { keepAlive } from '../../machine/keep-alive.ts';
 import { LocalError } from '../../machine/local-error.ts';
 import { LOCAL_LIMITS } from '../limits.ts';
 
@@ -28,16 +28,16 @@ export async function supervise(
   signal: AbortSignal,
 ): Promise<void> {
   const deaths: number[] = [];
-  while (!signal.aborted) {
+  await keepAlive(async () => {
     const ended = await runToEnd(await start(), graceMs, signal);
-    if (signal.aborted) return;
+    if (signal.aborted) return undefined;
     const death = lastWords?.() ?? ended;
     deaths.push(performance.now());
     const waitMs = restartWaitMs(deaths);
     if (waitMs === undefined) throw new LocalError('failed', `${name} keeps dying (${death}).`);
     onRestart?.(death);
-    await sleep(waitMs, undefined, { signal }).catch(ignoreAbort);
-  }
+    return waitMs;
+  }, signal);
 }
 
 /** How many ms to wait after the last of these deaths (times in ms, ascending). Undefined in a crash loop. */
@@ -75,6 +75,3 @@ async function runToEnd(
     clearTimeout(killing);
   }
 }
-
-/** The loop's condition checks for the abort. */
-function ignoreAbort(): void {}

@@ -2,6 +2,7 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { keepAlive } from '../../machine/keep-alive.ts';
 import { formatLogLine } from '../../machine/log-line.ts';
 import { isSystemError } from '../../machine/system-error.ts';
 import { type LeftQuery, LeftReport } from '../../shared/api/left.ts';
@@ -17,18 +18,17 @@ const CLASSES = { conversations: 'Conversation', bridges: 'Tunnel' } as const;
 /** Never rejects. A round that fails begins again soon. */
 export async function sweepHourly(server: StartedServer, signal: AbortSignal): Promise<void> {
   const sweep = newSweep(server, signal);
-  while (!signal.aborted) {
-    let waitMs: number = LOCAL_LIMITS.sweepMs;
+  await keepAlive(async () => {
     try {
       await sweep();
+      return LOCAL_LIMITS.sweepMs;
     } catch (error) {
-      if (signal.aborted) return;
-      waitMs = LOCAL_LIMITS.sweepAgainMs;
+      if (signal.aborted) return undefined;
       const message = `What deleted accounts have left behind was not looked for: ${error}`;
       server.log.append(formatLogLine({ event: 'sweep_failed', message }, new Date()));
+      return LOCAL_LIMITS.sweepAgainMs;
     }
-    await sleep(waitMs, undefined, { signal }).catch(() => {});
-  }
+  }, signal);
 }
 
 /** Looks at each file again when it has changed, and at all when an account was deleted since. */

@@ -1,7 +1,7 @@
 /** One connected folder of a server: keeps its bridge running, and knows how the bridge is. */
 import { existsSync } from 'node:fs';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { IndexReport } from '../../machine/bridge-status.ts';
+import { keepAlive } from '../../machine/keep-alive.ts';
 import { LocalError } from '../../machine/local-error.ts';
 import type { LogEvent, TellNotice } from '../../machine/log-line.ts';
 import type { BridgeHost } from '../bridge/host.ts';
@@ -89,25 +89,24 @@ export class Project {
   async #keepRunning(): Promise<void> {
     const { signal } = this.#ending;
     const deaths: number[] = [];
-    while (!signal.aborted) {
+    await keepAlive(async () => {
       if (!existsSync(this.options.place.workspaceDir)) {
         this.#set({ state: 'missing' });
-        await sleep(LOCAL_LIMITS.missingPollMs, undefined, { signal }).catch(() => {});
-        continue;
+        return LOCAL_LIMITS.missingPollMs;
       }
       const death = await this.#runOnce();
-      if (signal.aborted || this.#bridge.state === 'failed') return;
-      if (death === 'missing') continue;
+      if (signal.aborted || this.#bridge.state === 'failed') return undefined;
+      if (death === 'missing') return 0;
       deaths.push(performance.now());
       this.#failures += 1;
       const waitMs = restartWaitMs(deaths);
       if (waitMs === undefined || this.#failures >= LOCAL_LIMITS.maxCrashes) {
-        return this.#fail(death);
+        return void this.#fail(death);
       }
       this.#notice('bridge_restarted', `ended (${death}) and is being restarted`);
       this.#set({ state: 'starting' });
-      await sleep(waitMs, undefined, { signal }).catch(() => {});
-    }
+      return waitMs;
+    }, signal);
   }
 
   /** Runs the bridge until it ends, and says why it did. It is `missing` when the folder has gone. */

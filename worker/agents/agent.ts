@@ -8,7 +8,6 @@ import {
 import type { AgentStatus } from '../../shared/api/conversations.ts';
 import { DrawbridgeError } from '../../shared/errors.ts';
 import { hasWorktrees, WORKTREES_NOT_SUPPORTED } from '../../shared/tools/worktree.ts';
-import { SECOND } from '../../shared/units.ts';
 import type { Deadline } from '../conversation/deadlines.ts';
 import type { RunLog } from '../conversation/log/run-log.ts';
 import type { TapeReader } from '../conversation/reading/reader.ts';
@@ -18,6 +17,7 @@ import type { ConversationStore } from '../conversation/store/statements.ts';
 import type { Recorder } from '../conversation/tape/recorder.ts';
 import { Deliveries, type DeliveriesDeps } from '../deliveries/deliveries.ts';
 import { newWebhookSecret } from '../deliveries/signature.ts';
+import { LevelReport } from '../level-report.ts';
 import type { AgentWishes } from '../ports/conversation.ts';
 import { shownWebhook, viewOf } from './view.ts';
 import { AgentWorktree, type WorktreeDeps } from './worktree.ts';
@@ -43,9 +43,7 @@ export class ConversationAgent {
   readonly #deps: AgentDeps;
   #row: AgentRow;
   #isLooking = false;
-  #isReporting = false;
-  /** When the report is repeated; null unless it has failed. */
-  #reportAtMs: number | null = null;
+  readonly #level: LevelReport<{ status: AgentStatus }>;
   #isStopped = false;
   readonly #deliveries: Deliveries | null;
   /** Null for an agent that works in the workspace itself. */
@@ -54,6 +52,9 @@ export class ConversationAgent {
   constructor(row: AgentRow, deps: AgentDeps) {
     this.#row = row;
     this.#deps = deps;
+    const present = () => ({ status: this.#row.status });
+    const heard = row.listed === null ? {} : { status: row.listed };
+    this.#level = new LevelReport({ present, send: ({ status }) => this.#publish(status) }, heard);
     const { id: agentId } = deps.listing.row;
     const { webhook: target, worktree } = row.settings;
     const onGone = () => this.#forgetReceiver();
@@ -94,7 +95,8 @@ export class ConversationAgent {
         if (UNFINISHED.has(before) || UNFINISHED.has(status)) this.#deliver(this.#work);
         if (status === 'archived') void this.worktree?.remove();
       }
-      void this.#report();
+      void this.#level.report();
+      if (!this.#level.isHeard) void this.#deps.arm();
     });
   }
 
@@ -106,7 +108,7 @@ export class ConversationAgent {
   }
 
   deadlines(): Deadline<'agent'>[] {
-    const times = [this.#reportAtMs, this.#deliveries?.nextMs, this.worktree?.closeAtMs];
+    const times = [this.#level.dueMs(), this.#deliveries?.nextMs, this.worktree?.closeAtMs];
     return times.flatMap((atMs) => (atMs == null ? [] : [{ name: 'agent', atMs }]));
   }
 
@@ -167,24 +169,9 @@ export class ConversationAgent {
     this.#row = row;
   }
 
-  /** Reports to the account until it has the present status. */
-  async #report(): Promise<void> {
-    if (this.#isReporting) return;
-    this.#isReporting = true;
-    this.#reportAtMs = null;
-    try {
-      while (this.#row.listed !== this.#row.status && !this.#isStopped) {
-        const { status } = this.#row;
-        await this.#deps.publish();
-        if (!this.#isStopped) this.#save({ ...this.#row, listed: status });
-      }
-    } catch {
-      // The account's object was reset.
-      this.#reportAtMs = Date.now() + REPORT_AGAIN_MS;
-      await this.#deps.arm().catch(() => undefined);
-    } finally {
-      this.#isReporting = false;
-    }
+  async #publish(status: AgentStatus): Promise<void> {
+    await this.#deps.publish();
+    if (!this.#isStopped) this.#save({ ...this.#row, listed: status });
   }
 }
 
@@ -211,6 +198,3 @@ export function requireWorktrees(
   if (machine && hasWorktrees(machine)) return;
   throw new DrawbridgeError('WORKTREES_NOT_SUPPORTED', WORKTREES_NOT_SUPPORTED);
 }
-
-/** The wait before a status that the account did not take is reported again: a restart takes some seconds. */
-export const REPORT_AGAIN_MS = 30 * SECOND;

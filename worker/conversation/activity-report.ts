@@ -3,11 +3,11 @@ import { waitUntil } from 'cloudflare:workers';
 import { openAsksIn } from '../../shared/shown/asks.ts';
 import { askKeyOf } from '../../shared/wire/fold.ts';
 import type { Env } from '../env.ts';
+import { isSameLevel, LevelReport } from '../level-report.ts';
 import { accountOf } from '../objects.ts';
 import type { Activity } from '../ports/account.ts';
 import { inTime } from '../reach.ts';
 import type { RowMeter } from '../storage/row-meter.ts';
-import type { Deadline } from './deadlines.ts';
 import { isListed, type ListedState } from './listing.ts';
 import type { ConversationRow } from './store/rows.ts';
 import type { Recorder } from './tape/recorder.ts';
@@ -21,22 +21,16 @@ export interface ActivityDeps {
   /** Does work after all that was reported to the account before. */
   readonly inOrder: (work: () => Promise<void>) => Promise<void>;
   readonly meter: RowMeter;
-  /** Sets the alarm for {@link ActivityReport.deadlines}. */
+  /** Sets the alarm for {@link ActivityReport.dueMs}. */
   readonly arm: () => Promise<void>;
 }
 
 /** Milliseconds until a list shows that a response has begun: its first word does not wait for the account. */
 const BEGINNING_MS = 300;
 
-const PARTS = ['asks', 'isRunning', 'hasSubagents'] as const;
-
-/** The parts by which two activities differ; null while unknown. */
-type KnownActivity = { readonly [Part in (typeof PARTS)[number]]: Activity[Part] | null };
-
 /**
- * The runs and the tape are the truth. A report that is made twice changes nothing, so no row says what was reported: a
- * new instance reports again at its first alarm. A subagent reports nothing, because the conversation that started it
- * waits too.
+ * The runs and the tape are the truth: a new instance reports again at its first alarm. A subagent reports nothing,
+ * because the conversation that started it waits too.
  */
 export class ActivityReport {
   readonly #deps: ActivityDeps;
@@ -44,32 +38,33 @@ export class ActivityReport {
   #seen: Activity;
   /** What was last sent to the account, for the count of rows. */
   #sent: Activity;
-  /** What the account has. */
-  #reported: KnownActivity;
+  readonly #level: LevelReport<Activity>;
   #isLooking = false;
   /** While the beginning of a response waits to be sent: gets the report that is made then, or before. */
   #onReport: ((report?: Promise<void>) => void) | undefined;
 
   constructor(deps: ActivityDeps, isStored: boolean) {
     this.#deps = deps;
-    this.#seen = this.#activity;
     const { row } = deps;
-    this.#reported = {
-      asks: isStored && !row.parent ? null : '',
-      // A new conversation is listed as running.
-      isRunning: isListed(row) && (isStored ? null : true),
-      hasSubagents: false,
-    };
-    this.#sent = { ...this.#seen, isRunning: this.#reported.isRunning ?? this.#seen.isRunning };
+    const isRunning = isListed(row); // The list has a new conversation as running.
+    this.#level = new LevelReport(
+      { present: () => this.#activity, send: (activity) => this.#send(activity) },
+      {
+        hasSubagents: false,
+        ...((!isStored || !isRunning) && { isRunning }),
+        ...((!isStored || row.parent) && { asks: '', approvals: 0, questions: 0 }),
+      },
+    );
+    this.#seen = this.#activity;
+    this.#sent = { ...this.#seen, isRunning: isStored ? this.#seen.isRunning : isRunning };
   }
 
   /**
    * Due while the account may have something else. Where this instance dies before it has sent a beginning, the next one
    * finds the response at the alarm that every running response has.
    */
-  deadlines(nowMs: number): Deadline<'activity'>[] {
-    const isDue = this.#onReport === undefined && !isSame(this.#reported, this.#activity);
-    return isDue ? [{ name: 'activity', atMs: nowMs }] : [];
+  dueMs(): number | null {
+    return this.#onReport ? null : this.#level.dueMs();
   }
 
   /** Reports a change, after the caller's synchronous step. To be called after each record. */
@@ -80,9 +75,9 @@ export class ActivityReport {
       this.#isLooking = false;
       const [before, activity] = [this.#seen, this.#activity];
       this.#seen = activity;
-      if (isSame(before, activity)) return;
+      if (isSameLevel(before, activity)) return;
       const hasBegun = activity.isRunning && !before.isRunning && before.asks === activity.asks;
-      if (!hasBegun) this.#send();
+      if (!hasBegun) this.#sendNow();
       else if (!this.#onReport) this.#wait();
     });
   }
@@ -90,7 +85,7 @@ export class ActivityReport {
   /** Holds the request that began the response until then: without a request, workerd refuses to call the account. */
   #wait(): void {
     const { promise, resolve } = Promise.withResolvers<void>();
-    const timer = setTimeout(() => this.#send(), BEGINNING_MS);
+    const timer = setTimeout(() => this.#sendNow(), BEGINNING_MS);
     this.#onReport = (report) => {
       clearTimeout(timer);
       resolve(report);
@@ -98,38 +93,35 @@ export class ActivityReport {
     waitUntil(promise);
   }
 
-  #send(): void {
+  #sendNow(): void {
     const onReport = this.#onReport;
     this.#onReport = undefined;
-    const [sent, activity] = [this.#sent, this.#activity];
-    if (isSame(this.#reported, activity)) return onReport?.();
-    this.#sent = activity;
-    const { asks, isRunning, hasSubagents } = activity;
-    // The account has a row for what waits, and one in its list, which the end of an answer writes anyway.
-    if (asks !== sent.asks) this.#deps.meter.count(1);
-    const isOther = !sent.isRunning || hasSubagents !== sent.hasSubagents;
-    if (isRunning && isOther) this.#deps.meter.count(1);
+    if (this.#level.isHeard) return onReport?.();
     void this.#deps.arm();
     const report = this.report();
     onReport?.(report);
   }
 
+  async #send(activity: Activity): Promise<void> {
+    const { row, env, meter } = this.#deps;
+    const sent = this.#sent;
+    this.#sent = activity;
+    // The account has a row for what waits, and one in its list, which the end of an answer writes anyway.
+    if (activity.asks !== sent.asks) meter.count(1);
+    const isOther = !sent.isRunning || activity.hasSubagents !== sent.hasSubagents;
+    if (activity.isRunning && isOther) meter.count(1);
+    await inTime<void>(accountOf(env, row.owner).acts(row.id, activity));
+  }
+
   /** The account has this with the entry of the list. */
   listed({ isRunning, hasSubagents }: Pick<Activity, 'isRunning' | 'hasSubagents'>): void {
-    this.#reported = { ...this.#reported, isRunning, hasSubagents };
+    this.#level.learn({ isRunning, hasSubagents });
     this.#sent = { ...this.#sent, isRunning, hasSubagents };
   }
 
   /** Never rejects: the deadline stays until the account has the report. */
-  async report(): Promise<void> {
-    const { row, env, inOrder } = this.#deps;
-    await inOrder(async () => {
-      const activity = this.#activity;
-      if (isSame(this.#reported, activity)) return;
-      this.#reported = { asks: null, isRunning: null, hasSubagents: null };
-      await inTime<void>(accountOf(env, row.owner).acts(row.id, activity));
-      this.#reported = activity;
-    }).catch(() => undefined); // The account's object was reset: it may have the report or not.
+  report(): Promise<void> {
+    return this.#deps.inOrder(() => this.#level.report());
   }
 
   get #activity(): Activity {
@@ -142,8 +134,4 @@ export class ActivityReport {
     const flags = { isRunning: state.isRunning(), hasSubagents: state.hasSubagents() };
     return { ...flags, approvals, questions, asks: keys.join('\n') };
   }
-}
-
-function isSame(one: KnownActivity, other: KnownActivity): boolean {
-  return PARTS.every((part) => one[part] === other[part]);
 }

@@ -7,15 +7,19 @@ import type {
 import type { UsageEntry } from '../../shared/api/usage.ts';
 import { parseResponseId } from '../../shared/ids.ts';
 import { ACCOUNT_LIMITS } from '../../shared/limits.ts';
+import { DAY } from '../../shared/units.ts';
 import { factsOf } from '../../shared/wire/document-types.ts';
 import type { ChatResponse, ConversationView } from '../../shared/wire/documents.ts';
 import type { Env } from '../env.ts';
+import { LevelReport } from '../level-report.ts';
 import { accountOf } from '../objects.ts';
-import type { EndedRun, Listed } from '../ports/account.ts';
+import type { EndedRun, Heard, Listed, SpentSince } from '../ports/account.ts';
 import { inTime, reach } from '../reach.ts';
+import type { RunLog } from './log/run-log.ts';
+import { entriesOf } from './store/model-requests.ts';
 import type { ConversationRow } from './store/rows.ts';
+import type { RunStore } from './store/run-statements.ts';
 import type { ConversationStore, Description } from './store/statements.ts';
-import type { UsageReport } from './usage-report.ts';
 
 /** Whether the account lists the conversation. */
 export function isListed({ ephemeral, parent }: Pick<ConversationRow, 'ephemeral' | 'parent'>) {
@@ -37,31 +41,45 @@ export interface ListedState {
   readonly saidAfter: (ordinal: number) => string;
 }
 
-/** Owns the conversation's row, and sends the account its updates in order. */
+export interface ListingDeps {
+  readonly env: Pick<Env, 'ACCOUNTS'>;
+  readonly store: ConversationStore;
+  readonly log: RunLog;
+  readonly runs: RunStore;
+  readonly state: ListedState;
+}
+
+/** What the account must know, apart from what its list shows. */
+interface HeardEntry {
+  readonly isListed: boolean;
+  /** The run through which usage is counted. */
+  readonly through: number;
+}
+
+/**
+ * Owns the conversation's row, and sends the account its updates in order. The account remembers through which run it has
+ * counted what the runs have spent, and an instance that does not know it asks first: a report that is lost in a crash is
+ * made again, and one whose answer is lost counts once.
+ */
 export class Listing {
-  readonly #store: ConversationStore;
-  readonly #env: Pick<Env, 'ACCOUNTS'>;
+  readonly #deps: ListingDeps;
   #row: ConversationRow;
-  readonly #state: ListedState;
-  readonly #usage: UsageReport;
+  readonly #level: LevelReport<HeardEntry>;
   /** Searchable text that the account has not taken yet: of the runs after `after`. */
   #unreported: { readonly after: number; readonly text: string } | null = null;
   /** An ended run whose report has failed: the next one has it too. */
   #unsaid: Ended | undefined;
   #reporting: Promise<unknown> = Promise.resolve();
 
-  constructor(
-    row: ConversationRow,
-    store: ConversationStore,
-    env: Pick<Env, 'ACCOUNTS'>,
-    state: ListedState,
-    usage: UsageReport,
-  ) {
+  constructor(row: ConversationRow, deps: ListingDeps, isStored: boolean) {
     this.#row = row;
-    this.#state = state;
-    this.#usage = usage;
-    this.#store = store;
-    this.#env = env;
+    this.#deps = deps;
+    const present = () => ({
+      isListed: isListed(row),
+      through: (deps.log.current?.ordinal ?? deps.log.newest + 1) - 1,
+    });
+    const heard = isStored ? {} : { isListed: false, through: 0 };
+    this.#level = new LevelReport({ present, send: (level) => this.#send(level) }, heard);
   }
 
   get row(): ConversationRow {
@@ -95,7 +113,7 @@ export class Listing {
   }
 
   #describe(description: Description): void {
-    this.#store.describe(description);
+    this.#deps.store.describe(description);
     this.#row = { ...this.#row, ...description };
   }
 
@@ -103,11 +121,10 @@ export class Listing {
   async begin(): Promise<void> {
     if (!isListed(this.#row)) return;
     const listed = this.#listed(Date.parse(this.#row.created));
-    const begin = () =>
-      reach(() => inTime<void>(accountOf(this.#env, this.#row.owner).begin(listed)));
+    const begin = () => reach(() => inTime<void>(this.#account.begin(listed)));
     await this.inOrder(begin).then(
-      () => this.#usage.listed(),
-      () => this.#usage.failed(), // The account's object cannot be reached.
+      () => this.#level.learn({ isListed: true }),
+      () => this.#level.forget(), // The account's object cannot be reached.
     );
   }
 
@@ -122,25 +139,31 @@ export class Listing {
   async publish(updatedMs: number, spent?: UsageEntry): Promise<ConversationInfo> {
     return await this.inOrder(async () => {
       const listed = this.#listed(updatedMs);
-      const updating = accountOf(this.#env, this.#row.owner).update(listed, spent);
-      const info = await inTime<ConversationInfo>(updating);
-      this.#usage.listed();
-      this.#state.onListed(listed);
+      const info = await inTime<ConversationInfo>(this.#account.update(listed, spent));
+      this.#level.learn({ isListed: true });
+      this.#deps.state.onListed(listed);
       return info;
     });
   }
 
   /** Moves the conversation up, adds searchable text, and reports what was spent and the ended run. Never throws. */
   answered(ordinal: number, text: string, atMs: number, run?: EndedRun): void {
-    this.#usage.ended();
     const { after = ordinal - 1, text: before = '' } = this.#unreported ?? {};
     this.#unreported = { after, text: newest(`${before}${text}\n`) };
-    void this.inOrder(() => this.#report({ atMs, run }));
+    void this.inOrder(() => {
+      this.#unsaid = { atMs, run };
+      return this.#level.report(true);
+    });
+  }
+
+  /** When {@link report} is due. The alarm comes after each run anyway, and finds here what is still to be reported. */
+  dueMs(): number | null {
+    return this.#level.dueMs();
   }
 
   /** Reports what the account has not heard of. Never rejects: the next report has it too. */
-  async announce(): Promise<void> {
-    await this.inOrder(() => this.#report());
+  report(): Promise<void> {
+    return this.inOrder(() => this.#level.report());
   }
 
   /** Resolves when all updates to the account have finished. */
@@ -148,44 +171,56 @@ export class Listing {
     await this.#reporting;
   }
 
-  /** `ended`: a run has just ended, which an account that has heard of everything must hear of too. */
-  async #report(justEnded?: Ended): Promise<void> {
+  async #send({ isListed, through }: HeardEntry): Promise<void> {
+    const { runs, state } = this.#deps;
+    const { id, created, deleteAfterHours } = this.#row;
     const held = this.#unreported;
-    const ended = justEnded ?? this.#unsaid;
+    const ended = this.#unsaid;
     this.#unreported = null;
     this.#unsaid = undefined;
-    const { id, owner, created, deleteAfterHours } = this.#row;
     try {
-      const { after, spent, isUnlisted } = await this.#usage.next(Date.now());
-      if (!isListed(this.#row)) {
-        if (spent) await inTime<void>(accountOf(this.#env, owner).count(id, spent));
+      const heard = await this.#heard();
+      const after = heard.through ?? through - 1;
+      const isUnlisted = isListed && !heard.isListed;
+      const spent = through > after ? spentIn(runs, after, through, Date.parse(created)) : null;
+      if (!isListed) {
+        if (spent) await inTime<void>(this.#account.count(id, spent));
       } else if (spent || isUnlisted || held || ended) {
         // An earlier instance may have ended some of the runs, and died before it reported them.
         const isWhole = held !== null && (!spent || held.after <= after);
-        const said =
-          isUnlisted || !isWhole ? this.#state.saidAfter(isUnlisted ? 0 : after) : held.text;
+        const said = isUnlisted || !isWhole ? state.saidAfter(isUnlisted ? 0 : after) : held.text;
         // The list would keep the bytes of a private text for an unknown time, because rows of its table are never wiped.
         const text = deleteAfterHours === null ? said : '';
-        const atMs = ended?.atMs ?? Math.max(Date.parse(created), this.#state.answeredMs());
+        const atMs = ended?.atMs ?? Math.max(Date.parse(created), state.answeredMs());
         const answered = { ...this.#listed(atMs), text, spent, run: ended?.run };
-        await inTime<void>(accountOf(this.#env, owner).answered(answered));
-        this.#usage.listed();
-        this.#state.onListed(answered);
+        await inTime<void>(this.#account.answered(answered));
+        state.onListed(answered);
       }
-      if (spent) this.#usage.counted(spent);
-    } catch {
-      // The account's object was reset. A run must not wait for it: the next report sends the text again.
-      this.#usage.failed();
+    } catch (error) {
+      // A run must not wait for the account: the next report sends the text again.
       this.#unsaid = ended;
-      if (!held) return;
-      const { text = '' } = this.#unreported ?? {};
-      this.#unreported = { after: held.after, text: newest(`${held.text}${text}`) };
+      if (held) {
+        const { text = '' } = this.#unreported ?? {};
+        this.#unreported = { after: held.after, text: newest(`${held.text}${text}`) };
+      }
+      throw error;
     }
+  }
+
+  async #heard(): Promise<Heard> {
+    const { isListed, through } = this.#level.heard;
+    if (isListed !== undefined && through !== undefined) return { isListed, through };
+    return await inTime<Heard>(this.#account.heard(this.#row.id));
+  }
+
+  get #account() {
+    return accountOf(this.#deps.env, this.#row.owner);
   }
 
   #listed(updatedMs: number): Listed {
     const { id, archived, created, bridge: bridgeId, deleteAfterHours } = this.#row;
-    const agent = this.#state.agentStatus();
+    const { state } = this.#deps;
+    const agent = state.agentStatus();
     const title = deleteAfterHours === null ? this.#row.title : PRIVATE_TITLE;
     return {
       id,
@@ -194,8 +229,8 @@ export class Listing {
       createdMs: Date.parse(created),
       updatedMs,
       agent,
-      isRunning: this.#state.isRunning(),
-      hasSubagents: this.#state.hasSubagents(),
+      isRunning: state.isRunning(),
+      hasSubagents: state.hasSubagents(),
       bridgeId,
       deleteAfterHours,
     };
@@ -207,6 +242,17 @@ interface Ended {
   readonly atMs: number;
   readonly run: EndedRun | undefined;
 }
+
+/** What the runs have spent. The turns of a copied conversation are older than the copy, and count where they were made. */
+function spentIn(runs: RunStore, after: number, through: number, createdMs: number): SpentSince {
+  const nowMs = Date.now();
+  const sinceMs = Math.max(createdMs, nowMs - MAX_REPORTED_AGE_MS);
+  const entries = entriesOf(runs.readModelRequests(after, through), sinceMs, nowMs);
+  return { after, through, entries };
+}
+
+/** Older responses are given up: the account must remember them until then. */
+const MAX_REPORTED_AGE_MS = DAY;
 
 /** The title of every private conversation in the list. Its own title stays in the conversation. */
 const PRIVATE_TITLE = 'Private conversation';

@@ -97,7 +97,7 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
       const taken = await this.#withImages(said, submission.images, () =>
         takeIn(caller, submission, this.#doorFor(caller)),
       );
-      await this.#parts?.note.look();
+      await this.#parts?.note.report();
       return taken;
     });
   }
@@ -146,7 +146,8 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
   }
 
   wake(): boolean {
-    this.#parts?.note.woken();
+    this.#parts?.note.learn({ isInProgress: true }); // The note may be older than the end of the run.
+    void this.#parts?.note.report();
     this.#parts?.runner.advance();
     return this.#parts !== null;
   }
@@ -242,7 +243,7 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
       this.#requireText(caller);
       if (!this.#parts) this.#copying ??= this.#copy(caller, source);
       await this.#copying;
-      await this.#partsFor(caller).listing.announce(); // Also for an instance that died before it did.
+      await this.#partsFor(caller).listing.report(); // Also for an instance that died before it did.
     });
   }
 
@@ -441,7 +442,7 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
     this.#burying ??= (async () => {
       try {
         await parts.children.deleteAll();
-        await parts.listing.announce();
+        await parts.listing.report();
         if (this.#parts === parts) await this.#erase(parts, this.#stone);
       } finally {
         this.#burying = null;

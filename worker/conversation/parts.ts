@@ -11,7 +11,7 @@ import { Approvals } from './calls/approvals.ts';
 import { CallDesk } from './calls/call-desk.ts';
 import { TunnelHands } from './calls/hands.ts';
 import { Plans } from './calls/plans.ts';
-import { Deadlines } from './deadlines.ts';
+import { type Deadline, Deadlines } from './deadlines.ts';
 import { isListed, type ListedState, Listing, newestSaid } from './listing.ts';
 import { RunLog } from './log/run-log.ts';
 import { Memory } from './memory/prepare-turn.ts';
@@ -22,7 +22,7 @@ import { Inbox } from './run/inbox.ts';
 import type { RunDeadline } from './run/run-deadlines.ts';
 import type { RunDeps } from './run/run-deps.ts';
 import { Runner } from './run/runner.ts';
-import { RunNote } from './run-note.ts';
+import { newRunNote } from './run-note.ts';
 import { RunWatch } from './run-watch.ts';
 import type { ConversationRow } from './store/rows.ts';
 import type { ConversationStore } from './store/statements.ts';
@@ -33,19 +33,11 @@ import type { Followers } from './tape/followers.ts';
 import { Recorder } from './tape/recorder.ts';
 import { Tape } from './tape/tape.ts';
 import { Titles } from './titles.ts';
-import { UsageReport } from './usage-report.ts';
 
 export type Parts = ReturnType<typeof assembleParts>;
 
-type DeadlineName =
-  | RunDeadline
-  | 'subagents'
-  | 'parent'
-  | 'expiry'
-  | 'agent'
-  | 'title'
-  | 'usage'
-  | 'activity';
+/** `report`: what the account or the parent has not heard of. */
+type DeadlineName = RunDeadline | 'subagents' | 'report' | 'expiry' | 'agent' | 'title';
 
 /** What the object gives its parts. */
 export interface ObjectGround extends Pick<RunDeps, 'onEnd'> {
@@ -89,7 +81,7 @@ export function assembleParts(
     settings: env,
   });
   const watch = new RunWatch({ account, conversation: conversationId });
-  const note = new RunNote(env, conversationId, log);
+  const note = newRunNote(env, conversationId, log);
   const deps: RunDeps = {
     conversationId,
     isUnattended: row.ephemeral || row.agent !== undefined,
@@ -97,7 +89,7 @@ export function assembleParts(
     recorder,
     memory,
     arm: () => {
-      void note.look();
+      void note.report();
       return deadlines.arm();
     },
     hands,
@@ -116,7 +108,7 @@ export function assembleParts(
     onStep: () => {
       parentLink?.notify();
       activity.look();
-      void note.look();
+      void note.report();
     },
     advanceSubagents: () => children.advance(),
     recallSubagents: (left) => children.recall(left),
@@ -129,10 +121,6 @@ export function assembleParts(
     new RunEnding(deps, new RunRows(meter, isStored ? log.storedRows : null, isListed(row))),
   );
   const inbox = new Inbox(deps, calls, runner);
-  const usage = new UsageReport(
-    { row, isListed: isListed(row), env, log, runs: store.runs },
-    isStored,
-  );
   let hasSubagents = false;
   const state: ListedState = {
     agentStatus: () => agent?.status,
@@ -149,9 +137,9 @@ export function assembleParts(
   const inOrder = (work: () => Promise<void>) => listing.inOrder(work);
   const noted = { row, env, recorder, state, inOrder, meter, arm: deps.arm };
   const activity = new ActivityReport(noted, isStored);
-  const listing = new Listing(row, store, env, state, usage);
-  const reader = new TapeReader(listing, tape, log, store.runs);
   const { runs } = store;
+  const listing = new Listing(row, { env, store, log, runs, state }, isStored);
+  const reader = new TapeReader(listing, tape, log, runs);
   const { arm, now } = deps;
   const titles = new Titles({ listing, runs, reader, recorder, watch, settings: env, arm });
   const family = { env, log, runs, recorder, now, arm };
@@ -159,25 +147,26 @@ export function assembleParts(
   const { parent } = row;
   const parentLink =
     parent && new ParentLink({ ...family, parent, listing, reader, head: deps.head, onOver });
+  const reporters = [listing, activity, ...(parentLink ? [parentLink] : [])];
   const advance = () => runner.advance();
   const deadlines: Deadlines<DeadlineName> = new Deadlines(storage, meter, isStored, {
     derive: (nowMs) => {
-      const subagentsMs = children.dueMs();
-      const parentMs = parentLink?.dueMs() ?? null;
       const known = [
         ...runner.deadlines(nowMs),
         ...titles.deadlines(nowMs),
         ...(agent?.deadlines() ?? []),
-        ...(subagentsMs === null ? [] : [{ name: 'subagents' as const, atMs: subagentsMs }]),
-        ...(parentMs === null ? [] : [{ name: 'parent' as const, atMs: parentMs }]),
+        ...due('subagents', children.dueMs()),
+        ...due('report', parentLink?.dueMs()),
       ];
-      const due = [...known, ...usage.deadlines(nowMs), ...activity.deadlines(nowMs)];
       const isOver = row.ephemeral && known.length === 0;
-      const ends = [
-        isOver ? reader.answeredMs() + CONVERSATION_LIMITS.ephemeralMs : null,
-        lapsesAtMs({ row, log, reader }),
-      ].filter((atMs) => atMs !== null);
-      return [...due, ...ends.map((atMs) => ({ name: 'expiry' as const, atMs }))];
+      const endsMs = isOver ? reader.answeredMs() + CONVERSATION_LIMITS.ephemeralMs : null;
+      return [
+        ...known,
+        ...due('report', listing.dueMs()),
+        ...due('report', activity.dueMs()),
+        ...due('expiry', endsMs),
+        ...due('expiry', lapsesAtMs({ row, log, reader })),
+      ];
     },
     handlers: {
       watchdog: advance,
@@ -187,10 +176,8 @@ export function assembleParts(
       title: () => titles.advance(),
       budget: () => runner.endOverBudget(),
       questions: advance,
-      usage: () => listing.announce(),
-      activity: () => activity.report(),
+      report: async () => void (await Promise.all(reporters.map((each) => each.report()))),
       subagents: () => children.advance(),
-      parent: () => parentLink?.notify(),
       expiry: onExpiry,
       agent: () => agent?.wake(),
     },
@@ -236,4 +223,11 @@ export function assembleParts(
     children,
     parentLink,
   };
+}
+
+function due<Name extends DeadlineName>(
+  name: Name,
+  atMs: number | null | undefined,
+): Deadline<Name>[] {
+  return atMs == null ? [] : [{ name, atMs }];
 }

@@ -61,7 +61,7 @@ export async function takeIn(
   const stored = door.parts();
   const ordinal = stored && repeated(stored, submission.request)?.ordinal;
   if (ordinal) {
-    await stored.listing.announce(); // The instance that stored it may have died before it did.
+    await stored.listing.report(); // The instance that stored it may have died before it did.
     return { responseId: responseIdOf(caller.conversationId, ordinal) };
   }
   if (create && (stored || door.isCopying())) throw keyTaken();

@@ -33,6 +33,7 @@ import {
 import type { Env } from '../env.ts';
 import { logEvent } from '../health/log.ts';
 import { connectedTunnels } from '../health/metrics.ts';
+import { LevelReport } from '../level-report.ts';
 import { accountOf, conversationOf } from '../objects.ts';
 import { isOwnHost } from '../origin.ts';
 import { type Outcome, toOutcome } from '../outcome.ts';
@@ -77,6 +78,18 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
   readonly #asks = new Asks();
   /** The checks of the sockets' proofs. */
   readonly #proving = new WeakMap<WebSocket, Promise<unknown>>();
+  /** The accounts beside its own that list this bridge. */
+  readonly #shared = new LevelReport<{ readonly guests: string }>(
+    {
+      present: () => ({ guests: this.#guests.join('\n') }),
+      send: async () => {
+        const { id = '' } = this.#store.readBridge() ?? {};
+        const listing = this.#guests.map((name) => accountOf(this.env, name).bridgeShared(id));
+        await Promise.all(listing.map((listed) => inTime<void>(listed)));
+      },
+    },
+    {},
+  );
 
   constructor(state: DurableObjectState, env: Env) {
     super(state, restoredFor(env, state));
@@ -470,6 +483,7 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
   /** Lists the bridge for those whom its machine lets in, and ends the calls of others that have not begun. */
   async #letIn(socket: WebSocket | null): Promise<void> {
     if (this.#guests.length > 0) await this.#wakeAt(Date.now() + RUN_LIMITS.dispatchRetryMs);
+    this.#shared.forget(); // A guest's account may have been made anew.
     this.ctx.waitUntil(this.#share()); // This bridge does not wait for the objects of others.
     for (const open of this.#store.readCalls()) {
       const { grantee, callId } = open.call;
@@ -486,17 +500,10 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
     return grants.filter((name) => keyOfAccount(name) === undefined);
   }
 
-  /**
-   * Tells the accounts that its machine lets in, until each has heard: no row says which have. An alarm stands before the
-   * first attempt, and each alarm tells them again, which changes nothing for an account that knows.
-   */
+  /** Has the accounts that its machine lets in list this bridge. An alarm stands before the first attempt. */
   async #share(): Promise<void> {
-    const { id = '' } = this.#store.readBridge() ?? {};
-    const told = await Promise.allSettled(
-      this.#guests.map((name) => inTime<void>(accountOf(this.env, name).bridgeShared(id))),
-    );
-    if (told.every(({ status }) => status === 'fulfilled')) return;
-    await this.#wakeAt(Date.now() + RUN_LIMITS.dispatchRetryMs);
+    await this.#shared.report();
+    if (!this.#shared.isHeard) await this.#wakeAt(Date.now() + RUN_LIMITS.dispatchRetryMs);
   }
 
   /** The bridge no longer knows which of these calls it has run. */

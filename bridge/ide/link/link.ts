@@ -1,5 +1,5 @@
 /** Finds the editor of the workspace, stays connected to it, and finds it again after a restart. */
-import { setTimeout as sleep } from 'node:timers/promises';
+import { keepAlive } from '../../../machine/keep-alive.ts';
 import type { Distrust } from '../../admission/distrust.ts';
 import { logEvent } from '../../log.ts';
 import type { Candidate, SearchPlace } from '../discovery/candidate.ts';
@@ -130,14 +130,15 @@ export class EditorLink {
   }
 
   async #live(): Promise<void> {
-    const { signal } = this.#ended;
-    for (let waitMs = this.#limits.retryMs; !signal.aborted; ) {
+    const { retryMs, maxRetryMs } = this.#limits;
+    let failures = 0;
+    await keepAlive(async () => {
       const companion = await this.#find();
       const wasSteady = companion !== undefined && (await this.#serve(companion));
+      failures = wasSteady ? 0 : failures + 1;
       // An editor that only restarts is looked for at once.
-      await sleep(wasSteady ? 0 : waitMs, undefined, { signal }).catch(() => {});
-      waitMs = wasSteady ? this.#limits.retryMs : Math.min(2 * waitMs, this.#limits.maxRetryMs);
-    }
+      return wasSteady ? 0 : Math.min(retryMs * 2 ** (failures - 1), maxRetryMs);
+    }, this.#ended.signal);
   }
 
   /** The best companion that answers. Never rejects. */

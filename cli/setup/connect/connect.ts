@@ -1,6 +1,5 @@
 /** `drawbridge connect`: runs a bridge on this machine for a Drawbridge elsewhere. */
 
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { decodeJwt } from 'jose';
 import type { BridgeConfig } from '../../../bridge/config.ts';
@@ -17,6 +16,7 @@ import { watchState } from '../../../local/state/watch.ts';
 import { resolveWorkspace } from '../../../local/state/workspace.ts';
 import type { BridgeStatus } from '../../../machine/bridge-status.ts';
 import { configFolder } from '../../../machine/config-folder.ts';
+import { lookEvery } from '../../../machine/keep-alive.ts';
 import type { TellNotice } from '../../../machine/log-line.ts';
 import { BridgeId } from '../../../shared/ids.ts';
 import { inOneLine } from '../../../shared/text/plain-sight.ts';
@@ -142,16 +142,15 @@ async function watchToken(
   signal: AbortSignal,
 ): Promise<void> {
   let warnedOf: string | undefined;
-  while (!signal.aborted) {
+  const look = () => {
     const token = readToken();
     const end = nearEndOf(token, new Date());
-    if (end !== undefined && token !== warnedOf) {
-      const todo = tokenFile ? `write a new one into ${tokenFile}` : 'connect again with a new one';
-      onNotice(`The bridge's token ends at ${end}: ${todo} before that.`, 'token_ending');
-      warnedOf = token;
-    }
-    await sleep(CLI_LIMITS.tokenLookMs, undefined, { signal }).catch(() => {});
-  }
+    if (end === undefined || token === warnedOf) return;
+    const todo = tokenFile ? `write a new one into ${tokenFile}` : 'connect again with a new one';
+    onNotice(`The bridge's token ends at ${end}: ${todo} before that.`, 'token_ending');
+    warnedOf = token;
+  };
+  await lookEvery(CLI_LIMITS.tokenLookMs, look, signal);
 }
 
 async function configOf(url: string, options: ConnectCommandOptions): Promise<ConnectConfig> {

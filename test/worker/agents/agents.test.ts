@@ -1,11 +1,9 @@
 import { abortAllDurableObjects, runDurableObjectAlarm } from 'cloudflare:test';
 import { expect, it, vi } from 'vitest';
 import { Account } from '../../../worker/account/object.ts';
-import { REPORT_AGAIN_MS } from '../../../worker/agents/agent.ts';
 import { call, chat, errorOf, scriptModel } from '../api.ts';
 import { conversationObject } from '../conversation/conversing.ts';
 import { holdModel, runCommand } from '../conversation/held-model.ts';
-import { shiftClock } from '../conversation/shifted-clock.ts';
 import { connectBridge, connectLookingBridge, contextOf } from '../tunnel/scripted-bridge.ts';
 import { create, list, newAccount, post, read, untilStatus } from './agents.ts';
 
@@ -214,7 +212,7 @@ it('the list has pages', async () => {
 });
 
 it.each([
-  ['an alarm', () => shiftClock(REPORT_AGAIN_MS)],
+  ['an alarm', () => undefined],
   ['a crash', abortAllDurableObjects],
 ])('the account learns after %s of a status that it did not take', async (_, after) => {
   const account = newAccount();

@@ -2,6 +2,7 @@
 import { asksIn } from '../../../shared/shown/asks.ts';
 import { askKeyOf } from '../../../shared/wire/fold.ts';
 import type { Env } from '../../env.ts';
+import { LevelReport } from '../../level-report.ts';
 import { conversationOf } from '../../objects.ts';
 import type { TaskReport } from '../../ports/conversation.ts';
 import { inTime } from '../../reach.ts';
@@ -32,23 +33,29 @@ export interface ParentLinkDeps {
 }
 
 /**
- * Reports the whole state each time, so a report that is lost or sent twice does no harm. No row says what the parent has
- * heard: a new instance takes it that an end and an open question were not heard, and that everything else was.
+ * Sends the whole state each time. A new instance takes it that the parent has not heard of an end or an open question,
+ * and knows everything else.
  */
 export class ParentLink {
   readonly #deps: ParentLinkDeps;
-  #heard: ParentNews = { news: NOTHING, atMs: 0 };
-  /** When the alarm reports again what was not heard. */
-  #againMs = 0;
-  #isNotifying = false;
+  readonly #level: LevelReport<{ readonly news: string }>;
+  #heardMs = 0;
 
   constructor(deps: ParentLinkDeps) {
     this.#deps = deps;
+    this.#level = new LevelReport(
+      {
+        present: () => ({ news: this.#news() }),
+        send: () => this.#send(),
+        againMs: TASK_LIMITS.retryMs,
+      },
+      { news: NOTHING },
+    );
   }
 
-  /** When {@link notify} is due again; null while the parent knows all that matters. */
+  /** When {@link report} is due; null while the parent knows all that matters. */
   dueMs(): number | null {
-    return this.#news() === this.#heard.news ? null : this.#againMs;
+    return this.#level.dueMs();
   }
 
   /**
@@ -56,20 +63,21 @@ export class ParentLink {
    * synchronous step, so that what the step stores is sent even if this instance dies now. Returns at once.
    */
   notify(): void {
-    if (this.#isNotifying) return; // It looks again when it has sent.
     const { now, arm } = this.#deps;
-    const isNews = this.#news() !== this.#heard.news;
-    if (!isNews && now() < this.#heard.atMs + TASK_LIMITS.progressMs) return;
-    if (isNews) {
-      this.#againMs = now() + TASK_LIMITS.retryMs;
-      void arm();
-    }
-    void this.#notify();
+    const isProgress = now() >= this.#heardMs + TASK_LIMITS.progressMs;
+    void this.#level.report(isProgress);
+    if (!this.#level.isHeard) void arm();
+  }
+
+  /** Reports what the parent has not heard of. */
+  report(): Promise<void> {
+    return this.#level.report();
   }
 
   /** Reports everything anew, because the parent asks. */
   remind(): void {
-    this.#heard = UNHEARD;
+    this.#heardMs = 0;
+    this.#level.forget();
     this.notify();
   }
 
@@ -88,24 +96,18 @@ export class ParentLink {
         };
   }
 
-  async #notify(): Promise<void> {
+  async #send(): Promise<void> {
     const { env, parent, now, onOver } = this.#deps;
-    this.#isNotifying = true;
-    const news = this.#news();
-    try {
-      const asking = conversationOf(env, parent).taskReport(parent.callId, this.#report());
-      const answer = await inTime<'wanted' | 'over' | 'gone'>(asking);
-      this.#heard = { news, atMs: now() };
-      this.#isNotifying = false;
-      if (answer === 'gone' || (answer === 'over' && this.#run.last === null)) {
-        onOver(answer === 'gone');
-      } else if (this.#news() !== news) this.notify();
-    } catch {
-      this.#isNotifying = false; // The parent's object was reset: the alarm tries again.
+    const asking = conversationOf(env, parent).taskReport(parent.callId, this.#report());
+    const answer = await inTime<'wanted' | 'over' | 'gone'>(asking);
+    this.#heardMs = now();
+    if (answer === 'gone') this.#level.stop();
+    if (answer === 'gone' || (answer === 'over' && this.#run.last === null)) {
+      onOver(answer === 'gone');
     }
   }
 
-  /** What the parent must hear of, as text to compare. */
+  /** What the parent must hear of at once, as text to compare. */
   #news(): string {
     const { log, recorder, listing } = this.#deps;
     const run = log.find(1); // A conversation that is just being created has no run yet.
@@ -129,14 +131,6 @@ export class ParentLink {
     return run;
   }
 }
-
-/** What the parent has heard. */
-interface ParentNews {
-  readonly news: string;
-  readonly atMs: number;
-}
-
-const UNHEARD: ParentNews = { news: 'nothing was heard', atMs: 0 };
 
 /** The news of a subagent that works and asks nothing. */
 const NOTHING = '';
