@@ -73,20 +73,11 @@ export class FollowedAnswer {
 
   #see(event: TapeEvent): void {
     this.#fold.see(event);
-    switch (event.type) {
-      case 'response_start':
-        return this.#startOver();
-      case 'document_start':
-        if (event.document.sequence > this.#after) this.#rendering.start(event.document);
-        return;
-      case 'content_delta':
-        return this.#rendering.add(event.documentId, event.delta);
-      case 'document_end':
-        if (event.metadata?.['interrupted'] === true) return this.#startOver();
-        return this.#rendering.end(event.documentId);
-      case 'done':
-        this.isDone = true;
-    }
+    this.isDone ||= event.type === 'done';
+    const isTakenBack = event.type === 'document_end' && event.metadata?.['interrupted'] === true;
+    if (event.type === 'response_start' || isTakenBack) return this.#startOver();
+    const isEarlier = event.type === 'document_start' && event.document.sequence <= this.#after;
+    if (!isEarlier) this.#rendering.see(event);
   }
 
   /** Renders the answer again from its beginning, with the documents that are left. */
@@ -96,9 +87,7 @@ export class FollowedAnswer {
     this.#reasoning.rewind();
     const { openDocuments } = this.#fold;
     for (const document of this.#documents) {
-      this.#rendering.start(document);
-      this.#rendering.add(document.id, document.content ?? '');
-      if (!openDocuments.has(document.id)) this.#rendering.end(document.id);
+      this.#rendering.grow(document, !openDocuments.has(document.id));
     }
   }
 
