@@ -3,12 +3,10 @@ import { waitUntil } from 'cloudflare:workers';
 import type { Context } from 'hono';
 import type { StreamEvent } from '../../shared/wire/events.ts';
 import type { AppContext } from '../account/caller.ts';
-import type { Env } from '../env.ts';
+import { type ApiDoor, doorOf } from '../desk/door.ts';
 import { AnswerStream } from '../follow/answer-stream.ts';
-import { attachFirst } from '../follow/attach.ts';
-import { type Begun, cancelRun } from '../follow/cancel-run.ts';
+import type { Begun } from '../follow/cancel-run.ts';
 import type { Delivered } from '../follow/deliver.ts';
-import { refusalOf } from '../follow/fold-answer.ts';
 import { SSE_HEADERS, SseWriter } from '../follow/sse-writer.ts';
 import { ChunkReader } from './chunk-reader.ts';
 import type { UiChunk } from './chunks.ts';
@@ -29,17 +27,15 @@ export async function streamChunks(
   begun: Begun,
   { after = -1, from = 0 } = {},
 ): Promise<Response> {
-  const { signal } = c.req.raw;
-  const first = await attachFirst(c.env, begun, 'json', 0, signal);
-  if (first.type === 'response') throw await refusalOf(first.response);
+  const door = doorOf(c);
   const stream = new ChunkStream(new ChunkReader(begun, after, from));
   const stays = c.req.header(IF_LEFT) === 'continue';
   // If the reader leaves before the end, the run ends soon.
   const giveUp = async () => {
-    const isLeft = signal.aborted || stream.writer.isGone;
-    if (isLeft && !stays) waitUntil(cancelLater(c.env, begun));
+    const isLeft = door.left.aborted || stream.writer.isGone;
+    if (isLeft && !stays) waitUntil(cancelLater(door, begun));
   };
-  waitUntil(stream.follow(c.env, begun, first, { signal, giveUp }));
+  await door.follow(begun, stream, giveUp);
   const headers = {
     'Drawbridge-Conversation-Id': begun.caller.conversationId,
     'Drawbridge-Response-Id': begun.responseId,
@@ -92,7 +88,7 @@ const CUT: Partial<Record<Delivered, string>> = {
 };
 const AWAY = 'UNAVAILABLE: The answer could not be followed to its end. Resume it in a moment';
 
-async function cancelLater(env: Env, begun: Begun): Promise<void> {
+async function cancelLater(door: ApiDoor, begun: Begun): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, UI_LIMITS.graceMs));
-  await cancelRun(env, begun, { unlessFollowed: true });
+  await door.cancel(begun, { unlessFollowed: true });
 }
