@@ -2,9 +2,9 @@
 
 import type { PositionedEvent } from '../shared/api/reader-socket.ts';
 import { Rendering } from '../shared/shown/markdown.ts';
+import { factsOf } from '../shared/wire/document-types.ts';
 import type { StreamEvent } from '../shared/wire/events.ts';
 import type { CursorRunEvent } from './schemas.ts';
-import { isWords } from './shapes.ts';
 
 /** A frame without an id does not change the client's Last-Event-ID. */
 export function formatFrame({ event, data }: CursorRunEvent, id?: string): string {
@@ -56,7 +56,8 @@ export class RunFrames {
     if (this.isTorn || position === null || position <= this.position) return '';
     this.position = position;
     if (event.type === 'content_delta') this.#addContent(event, position);
-    const frames = [...this.#follow(event), ...this.#newWords()];
+    else if (!startsCall(event)) this.#rendering.see(event);
+    const frames = [...this.#newCall(event), ...this.#newWords()];
     return position > this.#seen ? frames.map((frame) => formatFrame(frame, this.id)).join('') : '';
   }
 
@@ -70,16 +71,8 @@ export class RunFrames {
     this.#rendering.add(documentId, delta.slice(known));
   }
 
-  #follow(event: StreamEvent): CursorRunEvent[] {
+  #newCall(event: StreamEvent): CursorRunEvent[] {
     switch (event.type) {
-      case 'document_start':
-        if (isWords(event.document) || event.document.type === 'reasoning') {
-          this.#rendering.start(event.document);
-        }
-        return [];
-      case 'document_end':
-        this.#rendering.end(event.documentId);
-        return [];
       case 'tool_call_start':
         this.#calls.set(event.documentId, { callId: event.toolCallId, name: event.toolName });
         return [];
@@ -103,6 +96,11 @@ export class RunFrames {
     const { reasoning, content } = this.#rendering.take();
     return [...wordFrames('thinking', reasoning), ...wordFrames('assistant', content)];
   }
+}
+
+/** Whether a document of a tool starts. The text that a plan has is no part of what the model says. */
+function startsCall(event: StreamEvent): boolean {
+  return event.type === 'document_start' && factsOf(event.document.type).finishedBy !== null;
 }
 
 function wordFrames(event: 'assistant' | 'thinking', text: string): CursorRunEvent[] {

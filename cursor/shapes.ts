@@ -103,7 +103,7 @@ function lastWords(documents: readonly Document[]): string {
 }
 
 /** Whether the document is a part of what the model says. */
-export function isWords({ type }: Pick<Document, 'type'>): boolean {
+function isWords({ type }: Pick<Document, 'type'>): boolean {
   const { voice, finishedBy } = factsOf(type);
   return voice === 'answer' && finishedBy === null;
 }

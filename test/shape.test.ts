@@ -364,7 +364,7 @@ const MAY_IMPORT = parseTable(`
   worker/follow: shared EDGE worker/people cloudflare: worker/conversation/tape
     worker/conversation/reading
   worker/desk: shared EDGE worker/images worker/prompt worker/upstream hono zod worker/conversation/store
-    worker/conversation/fork worker/endpoint.ts worker/account
+    worker/conversation/fork worker/endpoint.ts worker/account worker/follow cloudflare:
   worker/deliveries: shared worker/storage worker/time-limit.ts
   worker/agents: shared EDGE worker/deliveries worker/conversation/deadlines.ts worker/desk
     worker/conversation/calls worker/conversation/log worker/conversation/store
@@ -377,13 +377,13 @@ const MAY_IMPORT = parseTable(`
     worker/conversation/reading worker/endpoint.ts worker/follow worker/openai worker/origin.ts
     worker/upstream worker/words cloudflare: hono
   worker/words: shared worker/env.ts worker/conversation/tape worker/follow
-  worker/openai/responses: shared EDGE worker/account worker/desk worker/openai worker/upstream
+  worker/openai/responses: shared worker/account worker/desk worker/openai worker/upstream
     worker/words hono openai zod
   worker/openai/routes.ts: shared worker/desk worker/endpoint.ts worker/env.ts worker/openai
     worker/openai/responses worker/upstream zod
   worker/openai: shared EDGE worker/images worker/prompt worker/prompt/escape.ts worker/upstream cloudflare:
     hono openai zod worker/words worker/account worker/follow worker/desk worker/endpoint.ts
-  worker/ui-messages: shared EDGE worker/conversation/fork worker/conversation/tape worker/desk
+  worker/ui-messages: shared worker/ports worker/conversation/tape worker/desk
     worker/account worker/endpoint.ts worker/follow worker/openai worker/words cloudflare: ai
     hono zod
   worker/api: shared EDGE worker/upstream worker/export worker/agents hono zod

@@ -22,14 +22,8 @@ interface Voice {
   readonly kind: 'agent_message_chunk' | 'agent_thought_chunk';
   readonly messageId: string;
   readonly rendering: Rendering;
-  /** The document that is rendered now. */
+  /** The last document that it has. */
   openId: string;
-}
-
-/** A document with a voice, and how much of its content is rendered. */
-interface Spoken {
-  readonly voice: Voice;
-  chars: number;
 }
 
 /**
@@ -38,7 +32,8 @@ interface Spoken {
  */
 export class EditorTranscript {
   readonly #folder: string;
-  readonly #spoken = new Map<string, Spoken>();
+  /** By document. */
+  readonly #voices = new Map<string, Voice>();
   /** What was sent of each call: it as JSON, and whether it is over. */
   readonly #calls = new Map<string, { readonly sent: string; readonly isOver: boolean }>();
   /** Messages and other texts that are sent whole. */
@@ -98,7 +93,7 @@ export class EditorTranscript {
 
   #settle(id: string): void {
     this.#settled.add(id);
-    for (const known of [this.#spoken, this.#calls, this.#said]) {
+    for (const known of [this.#voices, this.#calls, this.#said]) {
       for (const key of known.keys()) if (key.startsWith(`${id}/`)) known.delete(key);
     }
   }
@@ -125,19 +120,13 @@ export class EditorTranscript {
   }
 
   #speak(response: ChatResponse, document: Document, key: string): SessionUpdate[] {
-    const { id, content } = document;
-    let spoken = this.#spoken.get(key);
-    if (!spoken) {
-      spoken = { voice: this.#voiceOf(response, document, key), chars: 0 };
-      this.#spoken.set(key, spoken);
-      spoken.voice.rendering.start(document);
-      spoken.voice.openId = id;
+    let voice = this.#voices.get(key);
+    if (!voice) {
+      voice = this.#voiceOf(response, document, key);
+      voice.openId = document.id;
+      this.#voices.set(key, voice);
     }
-    const { voice, chars } = spoken;
-    const text = content ?? '';
-    voice.rendering.add(id, text.slice(chars));
-    spoken.chars = text.length;
-    if (isAtEnd(response, document)) voice.rendering.end(id);
+    voice.rendering.grow(document, isAtEnd(response, document));
     const words = voice.rendering.take();
     return textUpdate(voice.kind, voice.messageId, words.content + words.reasoning);
   }
@@ -147,7 +136,7 @@ export class EditorTranscript {
     const { voice } = factsOf(document.type);
     const kind = voice === 'answer' ? 'agent_message_chunk' : 'agent_thought_chunk';
     const before = response.documents[response.documents.indexOf(document) - 1];
-    const last = before && this.#spoken.get(toolCallIdOf(response.id, before.id))?.voice;
+    const last = before && this.#voices.get(toolCallIdOf(response.id, before.id));
     // A crash may have taken back what was said last.
     if (last?.kind === kind && last.openId === before?.id) return last;
     return { kind, messageId: key, rendering: new Rendering(), openId: document.id };

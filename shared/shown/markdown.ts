@@ -1,6 +1,7 @@
 /** Renders documents as one Markdown text, the form of an answer for OpenAI's clients. */
 import { factsOf, fenceInfoOf } from '../wire/document-types.ts';
 import type { Document, Metadata } from '../wire/documents.ts';
+import type { StreamEvent } from '../wire/events.ts';
 import { Fence } from './fence.ts';
 
 /** The two texts of an answer. */
@@ -15,10 +16,8 @@ export interface Words {
 export function renderWords(documents: readonly Document[]): Words {
   const rendering = new Rendering();
   for (const document of documents) {
-    const content = document.content ?? '';
-    rendering.start(document, content);
-    rendering.add(document.id, content);
-    rendering.end(document.id);
+    rendering.start(document, document.content ?? '');
+    rendering.grow(document, true);
   }
   return rendering.take();
 }
@@ -28,20 +27,52 @@ export interface RenderedDocument extends Pick<Document, 'id' | 'type'> {
   readonly metadata?: Metadata | undefined;
 }
 
-/** A document that is not completely rendered. `waiting` is its content that was not rendered yet. */
+/** A document, and its content that was added and not taken yet. */
 interface MarkdownPart {
   readonly kind: keyof Words;
   readonly fence: Fence | null;
   waiting: string;
+  /** UTF-16 units of its content that were added so far. */
+  added: number;
   isBegun: boolean;
   isOpen: boolean;
 }
 
-/** Renders documents while they grow, one after another, with a blank line between them. */
+/**
+ * What a reader was sent of the words of some documents, and what comes next. It grows by the events of a tape, or by a
+ * whole document where events may be missing: then it adds what the document has more. Documents follow one another, with
+ * a blank line between them.
+ */
 export class Rendering {
-  /** Documents that are not completely rendered, by id, in order. Later ones wait for the end of the first one. */
+  /** By id. Those that were taken to their end stay known. */
   readonly #parts = new Map<string, MarkdownPart>();
+  /** Those that were not, in order. Later ones wait for the end of the first one. */
+  readonly #waiting: MarkdownPart[] = [];
   readonly #hasWords = { content: false, reasoning: false };
+
+  /** Events without words change nothing. */
+  see(event: StreamEvent): void {
+    switch (event.type) {
+      case 'document_start':
+        return this.start(event.document);
+      case 'content_delta':
+        return this.add(event.documentId, event.delta);
+      case 'document_end':
+        return this.end(event.documentId);
+    }
+  }
+
+  /** `isOver`: the document gets no more content. */
+  grow(document: Document, isOver: boolean): void {
+    const { id } = document;
+    const content = document.content ?? '';
+    if (!this.#parts.has(id)) this.start(document);
+    const part = this.#parts.get(id);
+    if (!part) return;
+    part.waiting += content.slice(part.added);
+    part.added = content.length;
+    part.isOpen &&= !isOver;
+  }
 
   /** `known` is the content known beforehand. The fence is chosen to fit it. */
   start(document: RenderedDocument, known = ''): void {
@@ -50,12 +81,16 @@ export class Rendering {
     const kind = voice === 'answer' ? 'content' : 'reasoning';
     const info = fenceInfoOf(document);
     const fence = info === null ? null : new Fence(info, known, lengthOf(document));
-    this.#parts.set(document.id, { kind, fence, waiting: '', isBegun: false, isOpen: true });
+    const part: MarkdownPart = { kind, fence, waiting: '', added: 0, isBegun: false, isOpen: true };
+    this.#parts.set(document.id, part);
+    this.#waiting.push(part);
   }
 
   add(id: string, text: string): void {
     const part = this.#parts.get(id);
-    if (part) part.waiting += text;
+    if (!part) return;
+    part.waiting += text;
+    part.added += text.length;
   }
 
   end(id: string): void {
@@ -66,10 +101,10 @@ export class Rendering {
   /** The text that is new since the last call. */
   take(): Words {
     const words = { content: '', reasoning: '' };
-    for (const [id, part] of this.#parts) {
+    for (let part = this.#waiting[0]; part; part = this.#waiting[0]) {
       words[part.kind] += this.#render(part);
       if (part.isOpen) break;
-      this.#parts.delete(id);
+      this.#waiting.shift();
     }
     return words;
   }

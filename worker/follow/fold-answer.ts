@@ -22,21 +22,21 @@ export async function foldAnswer(
 ): Promise<ChatResponse> {
   let attached: Attached | null = await attachFirst(env, followed, 'json', 0, signal);
   while (attached?.type === 'socket') {
-    const answer = new FoldedAnswer();
+    const fold = new ResponseFold();
     const enough = new AbortController();
     const silence = new Silence();
     await listen(
       attached.socket,
       (text) => {
         silence.begin();
-        answer.see(JSON.parse(text));
-        if (isEnough(answer.fold)) enough.abort();
+        for (const event of JSON.parse(text) as StreamEvent[]) fold.see(event);
+        if (isEnough(fold)) enough.abort();
       },
       AbortSignal.any([signal, enough.signal, silence.tooLong]),
     );
     silence.end();
-    if (answer.isDone || enough.signal.aborted)
-      return answer.response ? answerOf(answer.response) : await readAnswer(env, followed);
+    if (fold.isDone || enough.signal.aborted)
+      return fold.response ? answerOf(fold.response) : await readAnswer(env, followed);
     attached = await attachAgain(env, followed, 'json', () => 0, signal);
   }
   if (attached?.type === 'response') throw await refusalOf(attached.response);
@@ -91,23 +91,5 @@ class Silence {
 
   end(): void {
     clearTimeout(this.#timer);
-  }
-}
-
-class FoldedAnswer {
-  readonly fold = new ResponseFold();
-  isDone = false;
-
-  get response(): ChatResponse | null {
-    return this.fold.response;
-  }
-
-  see(events: readonly StreamEvent[]): void {
-    for (const event of events) {
-      if (event.type === 'snapshot') {
-        if (event.snapshot.scope === 'response') this.fold.response = event.snapshot.response;
-      } else if (event.type !== 'heartbeat') this.fold.see(event);
-      this.isDone ||= event.type === 'done';
-    }
   }
 }

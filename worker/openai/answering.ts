@@ -3,20 +3,13 @@ import { waitUntil } from 'cloudflare:workers';
 import type { Context } from 'hono';
 import type { ChatRequest, OutputForm } from '../../shared/api/requests.ts';
 import { DrawbridgeError } from '../../shared/errors.ts';
-import { parseResponseId } from '../../shared/ids.ts';
 import { renderWords, type Words } from '../../shared/shown/markdown.ts';
 import type { ChatResponse } from '../../shared/wire/documents.ts';
-import { type AppContext, personOf, senderOf } from '../account/caller.ts';
-import { type Sending, submitMessage } from '../desk/accept.ts';
-import type { Env } from '../env.ts';
-import { attachFirst } from '../follow/attach.ts';
-import { type Begun, cancelRun } from '../follow/cancel-run.ts';
-import { foldAnswer, refusalOf } from '../follow/fold-answer.ts';
+import type { AppContext } from '../account/caller.ts';
+import type { Sending } from '../desk/accept.ts';
+import { type AnswerPlace, type ApiDoor, doorOf } from '../desk/door.ts';
 import { SSE_HEADERS } from '../follow/sse-writer.ts';
 import { logEvent } from '../health/log.ts';
-import { conversationOf } from '../objects.ts';
-import { type Outcome, unwrap } from '../outcome.ts';
-import { reach } from '../reach.ts';
 import { type AnswerUsage, usageOfAnswer } from '../words/answer-usage.ts';
 import { documentsAfter, isForClient, waitsForClient } from '../words/client-calls.ts';
 import { endingOf, type Failure, type FinishReason, LOST } from '../words/ending.ts';
@@ -46,11 +39,6 @@ export interface OpenAiQuestion {
 
 /** A message, with the app's tools. */
 export type AskedRun = Pick<Sending, 'request' | 'clientTools' | 'output' | 'demand'>;
-
-/** A run, and the part of it that is one answer: behind `after`, as in {@link FollowedAnswer}. */
-export interface AnswerPlace extends Begun {
-  readonly after: number;
-}
 
 /** Names an answer. The first one of a run has the UUID of the response. */
 export function nameOf({ responseId, after }: Omit<AnswerPlace, 'caller'>): string {
@@ -98,54 +86,51 @@ export function askedBy(
 
 /** Answers in one piece, with a stream, or with an error. */
 export async function answer(c: Context<AppContext>, question: OpenAiQuestion): Promise<Response> {
-  const place = await begin(c, question);
+  const door = doorOf(c);
+  const place = await begin(c, door, question);
+  const ignored = [...question.ignored, ...(await missingOf(door, place, question))];
   const answering: Answering = {
+    door,
     place,
     trace: c.var.trace,
-    headers: headersOf(place, [...question.ignored, ...(await missingOf(c.env, place, question))]),
+    headers: headersOf(place, ignored),
     shape: question.shape(place),
-    giveUp: question.isKept ? () => Promise.resolve() : () => cancelRun(c.env, place),
+    giveUp: question.isKept ? () => Promise.resolve() : () => door.cancel(place),
   };
-  if (!question.isStreamed) return await answerWhole(c, answering);
+  if (!question.isStreamed) return await answerWhole(answering);
   try {
-    return await answerStreamed(c, answering);
+    return await answerStreamed(answering);
   } catch (error) {
     if (failureOfRequest(error).status < 500) throw error;
-    return toResponse(failed(lossOf(error, c.req.raw.signal, answering), answering));
+    return toResponse(failed(lossOf(error, door.left, answering), answering));
   }
 }
 
 /** Begins a run, or lets one go on that waits for these results. */
 async function begin(
   c: Context<AppContext>,
+  door: ApiDoor,
   { asks, otherwise, isKept }: OpenAiQuestion,
 ): Promise<AnswerPlace> {
-  const ask = async (asked: AskedRun) => {
-    const sending = { ...senderOf(c), ...asked, ephemeral: !isKept, unasking: true };
-    return { ...(await submitMessage(c.env, sending)), after: 0 };
-  };
+  const ask = (asked: AskedRun) => door.submit({ ...asked, ephemeral: !isKept, unasking: true });
   if (!('results' in asks)) return await ask(asks);
   const { responseId, said } = asks;
   const results = await withContent(asks.results, c.var.images);
-  const { conversationId, ordinal } = parseResponseId(responseId);
-  const caller = { ...personOf(c), conversationId };
-  const give = () =>
-    conversationOf(c.env, caller).giveResults(
-      caller,
-      ordinal,
-      { results, said },
-      c.var.images?.place,
-    );
-  const given = await reach<Outcome<number>>(give);
-  // With words behind them, results of a run that is over are history like any other.
-  if (!given.ok && otherwise && OVER.has(given.code)) return await ask(otherwise);
-  return { caller, responseId, after: unwrap(given) };
+  try {
+    return await door.give(responseId, { results, said });
+  } catch (error) {
+    // With words behind them, results of a run that is over are history like any other.
+    const isOver = error instanceof DrawbridgeError && OVER.has(error.code);
+    if (isOver && otherwise) return await ask(otherwise);
+    throw error;
+  }
 }
 
 const OVER: ReadonlySet<string> = new Set(['ALREADY_ANSWERED', 'NOT_FOUND', 'CONTENT_DELETED']);
 
 /** A run that becomes an answer. */
 interface Answering {
+  readonly door: ApiDoor;
   readonly place: AnswerPlace;
   readonly trace: string;
   /** The headers of every answer, also of an error. */
@@ -156,11 +141,11 @@ interface Answering {
 }
 
 /** Answers in one piece, by {@link answerHeld}. A client that has left ends the wait. */
-async function answerWhole(c: Context<AppContext>, answering: Answering): Promise<Response> {
-  const { place, giveUp } = answering;
+async function answerWhole(answering: Answering): Promise<Response> {
+  const { door, place, giveUp } = answering;
   const gone = new AbortController();
-  const signal = AbortSignal.any([c.req.raw.signal, gone.signal]);
-  const folding = foldAnswer(signal, c.env, place, waitsForClient(place.after));
+  const signal = AbortSignal.any([door.left, gone.signal]);
+  const folding = door.whole(place, waitsForClient(place.after), signal);
   waitUntil(folding.then(() => undefined, giveUp));
   const whole = folding.then(
     (response) => toWhole(response, answering),
@@ -193,9 +178,9 @@ function lossOf(thrown: unknown, signal: AbortSignal, { place, trace }: Answerin
   return LOST.failure;
 }
 
-async function answerStreamed(c: Context<AppContext>, answering: Answering): Promise<Response> {
+async function answerStreamed(answering: Answering): Promise<Response> {
   const { headers, giveUp } = answering;
-  const opening = openStream(c, answering);
+  const opening = openStream(answering);
   waitUntil(opening.then(() => undefined, giveUp));
   const stream = await opening;
   if (!(stream instanceof ReadableStream)) return toResponse(failed(stream, answering));
@@ -205,16 +190,14 @@ async function answerStreamed(c: Context<AppContext>, answering: Answering): Pro
 }
 
 /** Follows the run: the stream when the model answers or the heartbeat is due, or the failure that came before. */
-async function openStream(
-  c: Context<AppContext>,
-  { place, shape, giveUp }: Answering,
-): Promise<ReadableStream<Uint8Array> | Failure> {
-  const { signal } = c.req.raw;
-  const first = await attachFirst(c.env, place, 'json', 0, signal);
-  if (first.type === 'response') throw await refusalOf(first.response);
+async function openStream({
+  door,
+  place,
+  shape,
+  giveUp,
+}: Answering): Promise<ReadableStream<Uint8Array> | Failure> {
   const wire = shape.wire();
-  const stream = new WordStream(wire.writer, wire, place.after);
-  waitUntil(stream.follow(c.env, place, first, { signal, giveUp }));
+  await door.follow(place, new WordStream(wire.writer, wire, place.after), giveUp);
   return (await wire.opening) ?? wire.writer.readable;
 }
 
@@ -226,14 +209,12 @@ function failed(failure: Failure, { headers: known }: Answering): WholeAnswer {
 
 /** Which of the wanted tools of a server the run has not, as names for a header. */
 async function missingOf(
-  env: Env,
-  { caller, responseId }: AnswerPlace,
+  door: ApiDoor,
+  place: AnswerPlace,
   { hosted }: Pick<OpenAiQuestion, 'hosted'>,
 ): Promise<string[]> {
   if (hosted.length === 0) return [];
-  const { ordinal } = parseResponseId(responseId);
-  const offered = () => conversationOf(env, caller).offered(caller, ordinal);
-  const names = unwrap(await reach<Outcome<string[] | null>>(offered));
+  const names = await door.offered(place);
   return hosted
     .filter((type) => {
       const own = ownToolFor(type);

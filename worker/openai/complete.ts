@@ -2,8 +2,9 @@
 import type { Context } from 'hono';
 import { SECOND } from '../../shared/units.ts';
 import type { AppContext } from '../account/caller.ts';
+import type { AnswerPlace } from '../desk/door.ts';
 import { resolveModel } from '../upstream/models.ts';
-import { type AnswerPlace, answer, askedBy, nameOf, toSending } from './answering.ts';
+import { answer, askedBy, nameOf, toSending } from './answering.ts';
 import { type CompletionHead, newCompletion } from './completion.ts';
 import { CompletionRequest, ignoredIn, toChatRequest } from './request.ts';
 import { CompletionWire } from './stream.ts';

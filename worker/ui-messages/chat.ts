@@ -2,14 +2,9 @@
 import { DrawbridgeError } from '../../shared/errors.ts';
 import { ConversationId, parseResponseId, responseIdOf } from '../../shared/ids.ts';
 import { conversationIdOf } from '../../shared/wire/derived-id.ts';
-import { turnOf } from '../account/heavy-work.ts';
-import { forkConversation } from '../conversation/fork/fork.ts';
-import type { Env } from '../env.ts';
-import { type Begun, cancelRun } from '../follow/cancel-run.ts';
-import { conversationOf } from '../objects.ts';
-import type { Outcome } from '../outcome.ts';
-import type { Ordinals, Person } from '../ports/conversation.ts';
-import { reach } from '../reach.ts';
+import type { ApiDoor } from '../desk/door.ts';
+import type { Begun } from '../follow/cancel-run.ts';
+import type { Ordinals } from '../ports/conversation.ts';
 import { UI_LIMITS } from './limits.ts';
 import type { UiChatRequest } from './request.ts';
 
@@ -24,50 +19,39 @@ export type ChatPlace =
  * messages have no answer.
  * @throws {DrawbridgeError} NOT_FOUND for an answer that was deleted, or is of another account.
  */
-export async function placeOf(
-  env: Env,
-  person: Person,
-  request: UiChatRequest,
-): Promise<ChatPlace> {
+export async function placeOf(door: ApiDoor, request: UiChatRequest): Promise<ChatPlace> {
   const { id, previous, trigger, messageId } = request;
-  const known = await conversationsOf(env, person, id);
+  const known = await conversationsOf(door, id);
   const last = known.at(-1);
   const isNamed = ConversationId.safeParse(id).success;
   const isMore = isNamed && trigger === 'submit-message' && messageId == null;
   if (previous === null && isMore && last) return { conversationId: last.conversationId };
-  await endIn(env, person, known);
-  if (previous === null) return { newId: await nextIdOf(person, id, known) };
+  await endIn(door, known);
+  if (previous === null) return { newId: await nextIdOf(door, id, known) };
   const { conversationId: from, ordinal } = parseResponseId(previous);
   const own = known.find(({ conversationId }) => conversationId === from);
   if (own?.newest === ordinal) return { conversationId: from };
-  const conversationId = await nextIdOf(person, id, known);
-  const fork = { from, ordinal, through: true };
-  using _ = await turnOf(person.account);
-  await reach(() => forkConversation(env, { ...person, conversationId }, fork));
-  return { conversationId };
+  const newId = await nextIdOf(door, id, known);
+  return { conversationId: await door.fork({ from, ordinal }, newId) };
 }
 
 /** Ends what still runs: a person who writes behind another answer has stopped it, and has one chat. */
-async function endIn(env: Env, person: Person, known: readonly KnownConversation[]): Promise<void> {
-  const running = known.flatMap((each) => begunIn(person, each) ?? []);
-  await Promise.all(running.map((begun) => cancelRun(env, begun)));
+async function endIn(door: ApiDoor, known: readonly KnownConversation[]): Promise<void> {
+  const running = known.flatMap((each) => begunIn(door, each) ?? []);
+  await Promise.all(running.map((begun) => door.cancel(begun)));
 }
 
 /** A response of the chat that has not ended, in the newest of its conversations that has one; null without one. */
-export async function unfinishedOf(
-  env: Env,
-  person: Person,
-  chatId: string,
-): Promise<Begun | null> {
-  const known = await conversationsOf(env, person, chatId);
+export async function unfinishedOf(door: ApiDoor, chatId: string): Promise<Begun | null> {
+  const known = await conversationsOf(door, chatId);
   const found = known.findLast(({ open }) => open !== null);
-  return found ? begunIn(person, found) : null;
+  return found ? begunIn(door, found) : null;
 }
 
-function begunIn(person: Person, { conversationId, open }: KnownConversation): Begun | null {
+function begunIn(door: ApiDoor, { conversationId, open }: KnownConversation): Begun | null {
   if (open === null) return null;
   const responseId = responseIdOf(conversationId, open);
-  return { caller: { ...person, conversationId }, responseId };
+  return { caller: door.callerOf(conversationId), responseId };
 }
 
 interface KnownConversation extends Ordinals {
@@ -75,17 +59,11 @@ interface KnownConversation extends Ordinals {
 }
 
 /** The chat's conversations: the first one and its forks, in order. @throws NOT_FOUND for another's conversation. */
-async function conversationsOf(
-  env: Env,
-  person: Person,
-  chatId: string,
-): Promise<KnownConversation[]> {
+async function conversationsOf(door: ApiDoor, chatId: string): Promise<KnownConversation[]> {
   const known: KnownConversation[] = [];
   while (known.length < UI_LIMITS.maxForks) {
-    const conversationId = await idOf(person, chatId, known.length);
-    const caller = { ...person, conversationId };
-    const ask = () => conversationOf(env, caller).ordinals(caller);
-    const found = await reach<Outcome<Ordinals>>(ask);
+    const conversationId = await idOf(door, chatId, known.length);
+    const found = await door.ordinals(conversationId);
     if (found.ok) known.push({ conversationId, ...found.value });
     else if (found.code === 'NOT_FOUND') break;
     else known.push({ conversationId, newest: 0, open: null }); // Its text is deleted.
@@ -95,12 +73,12 @@ async function conversationsOf(
 }
 
 /** The id of the conversation after the `known` ones. */
-async function nextIdOf(person: Person, chatId: string, known: readonly object[]): Promise<string> {
-  if (known.length < UI_LIMITS.maxForks) return await idOf(person, chatId, known.length);
+async function nextIdOf(door: ApiDoor, chatId: string, known: readonly object[]): Promise<string> {
+  if (known.length < UI_LIMITS.maxForks) return await idOf(door, chatId, known.length);
   throw new DrawbridgeError('CONVERSATION_FULL', 'The chat has too many forks: begin a new one');
 }
 
-async function idOf({ account }: Person, chatId: string, number: number): Promise<string> {
+async function idOf({ account }: ApiDoor, chatId: string, number: number): Promise<string> {
   if (number === 0 && ConversationId.safeParse(chatId).success) return chatId;
   return await conversationIdOf(account, `ui-chat\n${chatId}\n${number}`);
 }

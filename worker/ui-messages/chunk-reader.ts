@@ -30,8 +30,6 @@ export class ChunkReader {
 
   read(events: readonly StreamEvent[]): UiChunk[] {
     const chunks = events.flatMap((event) => {
-      // Snapshots and heartbeats are for readers with a cursor.
-      if (event.type === 'snapshot' || event.type === 'heartbeat') return [];
       if (event.type === 'response_start' && this.#chunks.hasBegun) {
         this.#chunks = this.#anew();
         this.#next = 0;

@@ -3,7 +3,7 @@ import type { UIMessageChunk as Chunk } from 'ai';
 import { type RenderedDocument, Rendering } from '../../shared/shown/markdown.ts';
 import { factsOf } from '../../shared/wire/document-types.ts';
 import type { ChatResponse, Document, Usage } from '../../shared/wire/documents.ts';
-import type { TapeEvent } from '../../shared/wire/events.ts';
+import type { StreamEvent, TapeEvent } from '../../shared/wire/events.ts';
 import { findDocument } from '../../shared/wire/fold.ts';
 import { ResponseFold } from '../conversation/tape/response-fold.ts';
 import { toClientCalls } from '../openai/client-tools.ts';
@@ -72,7 +72,7 @@ export class Chunks {
     return true;
   }
 
-  see(event: TapeEvent): void {
+  see(event: StreamEvent): void {
     this.#fold.see(event);
     const documentId = documentIdOf(event) ?? '';
     if (Number(documentId.slice('doc_'.length) || Infinity) <= this.#after) return;
@@ -346,7 +346,7 @@ class Speech {
   }
 }
 
-function documentIdOf(event: TapeEvent): string | undefined {
+function documentIdOf(event: StreamEvent): string | undefined {
   if (event.type === 'document_start') return event.document.id;
   return 'documentId' in event ? event.documentId : undefined;
 }

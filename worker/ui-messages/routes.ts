@@ -1,16 +1,11 @@
 /** `/api/v1/ui`: the agent as the chats of Vercel's AI SDK see it. */
-import type { Context } from 'hono';
 import * as z from 'zod';
-import { parseResponseId } from '../../shared/ids.ts';
 import { named } from '../../shared/named.ts';
-import { type AppContext, personOf, senderOf } from '../account/caller.ts';
-import { SUBMIT_ERRORS, submitMessage } from '../desk/accept.ts';
+import { SUBMIT_ERRORS } from '../desk/accept.ts';
+import { doorOf } from '../desk/door.ts';
 import { parse, parseId, parseMessage } from '../desk/parse.ts';
 import { describeQuery, type Endpoint, type EndpointAnswer } from '../endpoint.ts';
-import { conversationOf } from '../objects.ts';
-import { type CallResults, withContent } from '../openai/client-tools.ts';
-import { type Outcome, unwrap } from '../outcome.ts';
-import { reach } from '../reach.ts';
+import { withContent } from '../openai/client-tools.ts';
 import { placeOf, unfinishedOf } from './chat.ts';
 import { UI_BODY_LIMITS } from './limits.ts';
 import { ChatId, toChatRequest, UiChatRequest } from './request.ts';
@@ -80,11 +75,16 @@ export const UI_MESSAGES: readonly Endpoint[] = [
     errors: SUBMIT_ERRORS,
     handle: async (c) => {
       const request = await parseMessage(c, UiChatRequest, UI_BODY_LIMITS);
-      if ('given' in request) return await goOn(c, request.given);
+      const door = doorOf(c);
+      if ('given' in request) {
+        const { responseId, results } = request.given;
+        const given = { results: await withContent(results, c.var.images), said: [] };
+        const goesOn = await door.give(responseId, given);
+        return await streamChunks(c, goesOn, { from: goesOn.after });
+      }
       const functions = request.tools?.functions ?? [];
-      const place = await placeOf(c.env, personOf(c), request);
-      const submitted = await submitMessage(c.env, {
-        ...senderOf(c),
+      const place = await placeOf(door, request);
+      const submitted = await door.submit({
         request: toChatRequest(request, place.conversationId),
         newId: place.newId,
         clientTools: functions.length > 0 ? functions : undefined,
@@ -114,7 +114,7 @@ export const UI_MESSAGES: readonly Endpoint[] = [
     handle: async (c) => {
       const id = parseId(ChatId, c.req.param('id'), 'chat');
       const { after } = parse(ResumeQuery, c.req.query());
-      const found = await unfinishedOf(c.env, personOf(c), id);
+      const found = await unfinishedOf(doorOf(c), id);
       return found ? await streamChunks(c, found, { after }) : c.body(null, 204);
     },
   },
@@ -132,18 +132,3 @@ export const UI_MESSAGES: readonly Endpoint[] = [
     handle: openSocket,
   },
 ];
-
-/** Gives the run that waits for these results what it needs to go on, and streams the rest of its message. */
-async function goOn(
-  c: Context<AppContext>,
-  given: Pick<CallResults, 'responseId' | 'results'>,
-): Promise<Response> {
-  const { responseId } = given;
-  const results = await withContent(given.results, c.var.images);
-  const { conversationId, ordinal } = parseResponseId(responseId);
-  const caller = { ...personOf(c), conversationId };
-  const give = () =>
-    conversationOf(c.env, caller).giveResults(caller, ordinal, { results, said: [] });
-  const from = unwrap(await reach<Outcome<number>>(give));
-  return await streamChunks(c, { caller, responseId }, { from });
-}

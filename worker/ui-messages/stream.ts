@@ -3,11 +3,10 @@ import { waitUntil } from 'cloudflare:workers';
 import type { Context } from 'hono';
 import type { StreamEvent } from '../../shared/wire/events.ts';
 import type { AppContext } from '../account/caller.ts';
-import type { Env } from '../env.ts';
-import { type Attached, attachFirst } from '../follow/attach.ts';
-import { type Begun, cancelRun } from '../follow/cancel-run.ts';
-import { type Delivered, type DeliveryHandler, deliver } from '../follow/deliver.ts';
-import { refusalOf } from '../follow/fold-answer.ts';
+import { type ApiDoor, doorOf } from '../desk/door.ts';
+import { AnswerStream } from '../follow/answer-stream.ts';
+import type { Begun } from '../follow/cancel-run.ts';
+import type { Delivered } from '../follow/deliver.ts';
 import { SSE_HEADERS, SseWriter } from '../follow/sse-writer.ts';
 import { ChunkReader } from './chunk-reader.ts';
 import type { UiChunk } from './chunks.ts';
@@ -28,12 +27,15 @@ export async function streamChunks(
   begun: Begun,
   { after = -1, from = 0 } = {},
 ): Promise<Response> {
-  const { signal } = c.req.raw;
-  const first = await attachFirst(c.env, begun, 'json', 0, signal);
-  if (first.type === 'response') throw await refusalOf(first.response);
-  const stream = new ChunkStream(begun, after, from);
+  const door = doorOf(c);
+  const stream = new ChunkStream(new ChunkReader(begun, after, from));
   const stays = c.req.header(IF_LEFT) === 'continue';
-  waitUntil(stream.follow(c.env, first, signal, stays));
+  // If the reader leaves before the end, the run ends soon.
+  const giveUp = async () => {
+    const isLeft = door.left.aborted || stream.writer.isGone;
+    if (isLeft && !stays) waitUntil(cancelLater(door, begun));
+  };
+  await door.follow(begun, stream, giveUp);
   const headers = {
     'Drawbridge-Conversation-Id': begun.caller.conversationId,
     'Drawbridge-Response-Id': begun.responseId,
@@ -42,46 +44,36 @@ export async function streamChunks(
   return new Response(stream.writer.readable, { headers: { ...headers, ...SSE_HEADERS } });
 }
 
-class ChunkStream implements DeliveryHandler {
-  readonly framing = 'json';
-  readonly writer = new SseWriter();
-  readonly #begun: Begun;
+class ChunkStream extends AnswerStream {
   readonly #reader: ChunkReader;
-  readonly #life = new AbortController();
 
-  constructor(begun: Begun, after: number, from: number) {
-    this.#begun = begun;
-    this.#reader = new ChunkReader(begun, after, from);
+  constructor(reader: ChunkReader) {
+    super(new SseWriter());
+    this.#reader = reader;
   }
 
-  /** Follows from the beginning each time: {@link ChunkReader} leaves out what it has returned before. */
-  cursor(): number {
-    return 0;
+  protected get isOver(): boolean {
+    return this.#reader.isDone;
   }
 
-  take(text: string): void {
-    if (this.#reader.isDone) return;
-    this.#write(this.#reader.read(JSON.parse(text) as StreamEvent[]));
-    if (this.writer.isGone || this.#reader.isDone) this.#life.abort();
+  protected read(events: readonly StreamEvent[]): void {
+    this.#write(this.#reader.read(events));
+    if (this.isOver) this.#end([]);
   }
 
-  beat(): void {
+  protected writeBeat(): void {
     this.writer.write(`${BEAT}\n\n`);
   }
 
-  /** Follows the run to its end. If the reader leaves before, the run ends soon, unless it `stays`. */
-  async follow(env: Env, first: Attached, signal: AbortSignal, stays: boolean): Promise<void> {
-    const leave = () => this.#life.abort();
-    signal.addEventListener('abort', leave);
-    if (signal.aborted) leave();
-    const how = await deliver(env, this.#begun, first, this, this.writer, this.#life);
-    const isLeft = signal.aborted || this.writer.isGone;
-    if (!this.#reader.isDone) {
-      this.#write([{ type: 'error', errorText: CUT[how] ?? AWAY }]);
-      if (isLeft && !stays) waitUntil(giveUp(env, this.#begun));
-    }
-    this.writer.write('data: [DONE]\n\n');
-    await this.writer.end(how === 'stalled' ? this.#life.signal : signal);
+  protected cut(how: Delivered): void {
+    this.#end([{ type: 'error', errorText: CUT[how] ?? AWAY }]);
+  }
+
+  #end(last: readonly UiChunk[]): void {
+    this.endWith(() => {
+      this.#write(last);
+      this.writer.write('data: [DONE]\n\n');
+    });
   }
 
   #write(chunks: readonly UiChunk[]): void {
@@ -96,7 +88,7 @@ const CUT: Partial<Record<Delivered, string>> = {
 };
 const AWAY = 'UNAVAILABLE: The answer could not be followed to its end. Resume it in a moment';
 
-async function giveUp(env: Env, begun: Begun): Promise<void> {
+async function cancelLater(door: ApiDoor, begun: Begun): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, UI_LIMITS.graceMs));
-  await cancelRun(env, begun, { unlessFollowed: true });
+  await door.cancel(begun, { unlessFollowed: true });
 }

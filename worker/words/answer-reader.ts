@@ -2,7 +2,7 @@
 
 import { Rendering, type Words } from '../../shared/shown/markdown.ts';
 import type { ChatResponse, Document } from '../../shared/wire/documents.ts';
-import type { StreamEvent, TapeEvent } from '../../shared/wire/events.ts';
+import type { StreamEvent } from '../../shared/wire/events.ts';
 import { ResponseFold } from '../conversation/tape/response-fold.ts';
 import { type AnswerUsage, usageOfAnswer } from './answer-usage.ts';
 import { clientCallsIn, documentsAfter } from './client-calls.ts';
@@ -25,8 +25,6 @@ export class FollowedAnswer {
   #rendering = new Rendering();
   #content = new GrowingText();
   #reasoning = new GrowingText();
-  /** Whether the run is over. */
-  isDone = false;
 
   /** `after` is the sequence of the last document that an earlier answer of the same run had; 0 without one. */
   constructor(after = 0) {
@@ -36,6 +34,11 @@ export class FollowedAnswer {
   /** Whether the answer has a document. An error alone does not count. */
   get hasBegun(): boolean {
     return this.#documents.some(({ type }) => type !== 'error');
+  }
+
+  /** Whether the run is over, or waits for the app. */
+  get isOver(): boolean {
+    return this.#fold.isDone || this.clientCalls.length > 0;
   }
 
   /** The calls of the app's own tools that the answer ends with. */
@@ -58,35 +61,22 @@ export class FollowedAnswer {
   }
 
   read(events: readonly StreamEvent[]): NewWords {
-    for (const event of events) {
-      // Snapshots and heartbeats are for readers with a cursor.
-      if (event.type !== 'snapshot' && event.type !== 'heartbeat') this.#see(event);
-    }
+    for (const event of events) this.#see(event);
     const words = this.#rendering.take();
     const content = this.#content.add(words.content);
     const reasoning = this.#reasoning.add(words.reasoning) ?? this.#thinkAnew(words.reasoning);
-    const isOver = this.isDone || this.clientCalls.length > 0;
+    const { isOver } = this;
     const isTrue = content !== null && (!isOver || this.#content.isWhole);
     const end = isOver ? endingOf(this.response) : null;
     return { content: content ?? '', reasoning, ending: isTrue ? end : TAKEN_BACK };
   }
 
-  #see(event: TapeEvent): void {
+  #see(event: StreamEvent): void {
     this.#fold.see(event);
-    switch (event.type) {
-      case 'response_start':
-        return this.#startOver();
-      case 'document_start':
-        if (event.document.sequence > this.#after) this.#rendering.start(event.document);
-        return;
-      case 'content_delta':
-        return this.#rendering.add(event.documentId, event.delta);
-      case 'document_end':
-        if (event.metadata?.['interrupted'] === true) return this.#startOver();
-        return this.#rendering.end(event.documentId);
-      case 'done':
-        this.isDone = true;
-    }
+    const isTakenBack = event.type === 'document_end' && event.metadata?.['interrupted'] === true;
+    if (event.type === 'response_start' || isTakenBack) return this.#startOver();
+    const isEarlier = event.type === 'document_start' && event.document.sequence <= this.#after;
+    if (!isEarlier) this.#rendering.see(event);
   }
 
   /** Renders the answer again from its beginning, with the documents that are left. */
@@ -96,9 +86,7 @@ export class FollowedAnswer {
     this.#reasoning.rewind();
     const { openDocuments } = this.#fold;
     for (const document of this.#documents) {
-      this.#rendering.start(document);
-      this.#rendering.add(document.id, document.content ?? '');
-      if (!openDocuments.has(document.id)) this.#rendering.end(document.id);
+      this.#rendering.grow(document, !openDocuments.has(document.id));
     }
   }
 

@@ -1,6 +1,6 @@
 /** Folds the events of one response, so that a document's end can be sent with its whole content. */
 import type { ChatResponse } from '../../../shared/wire/documents.ts';
-import type { TapeEvent } from '../../../shared/wire/events.ts';
+import type { StreamEvent } from '../../../shared/wire/events.ts';
 import { findDocument, foldEvent, newResponse } from '../../../shared/wire/fold.ts';
 
 /** Takes every event of a tape in order, from a `response_start` on, and holds that event's response. */
@@ -11,27 +11,31 @@ export class ResponseFold {
   readonly openDocuments = new Set<string>();
   /** The sequence of the last document that has started, also of one that was taken back; 0 before the first. */
   lastSequence = 0;
+  /** Whether the response is over. One that was cancelled before its start is null then. */
+  isDone = false;
 
   /** Applies the event and returns the event to send. */
-  see(event: TapeEvent): TapeEvent {
+  see(event: StreamEvent): StreamEvent {
     if (event.type === 'response_start') this.#begin(event);
     else if (this.response) foldEvent(this.response, event);
     if (event.type === 'document_start') {
       this.openDocuments.add(event.document.id);
       this.lastSequence = event.document.sequence;
     }
+    if (event.type === 'done') this.isDone = true;
     if (event.type !== 'document_end') return event;
     this.openDocuments.delete(event.documentId);
     return this.#withContent(event);
   }
 
-  #begin(event: Extract<TapeEvent, { type: 'response_start' }>): void {
+  #begin(event: Extract<StreamEvent, { type: 'response_start' }>): void {
     this.response = newResponse(event.response);
     this.openDocuments.clear();
     this.lastSequence = 0;
+    this.isDone = false;
   }
 
-  #withContent(event: Extract<TapeEvent, { type: 'document_end' }>): TapeEvent {
+  #withContent(event: Extract<StreamEvent, { type: 'document_end' }>): StreamEvent {
     const content = this.response && findDocument(this.response, event.documentId)?.content;
     return content === null || content === undefined ? event : { ...event, finalContent: content };
   }

@@ -1,6 +1,7 @@
 /** Ids in the form of OpenAI's Responses. Each holds the id of our response, so that nothing has to be looked up. */
 import { ResponseId } from '../../../shared/ids.ts';
-import { type AnswerPlace, nameOf } from '../answering.ts';
+import type { AnswerPlace } from '../../desk/door.ts';
+import { nameOf } from '../answering.ts';
 
 /** What the ids of one response and its items share. Nothing goes on from an answer that is not kept. */
 export function nameIn(place: AnswerPlace, isKept: boolean): string {

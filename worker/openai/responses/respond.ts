@@ -5,11 +5,8 @@ import type { OutputForm } from '../../../shared/api/requests.ts';
 import { DrawbridgeError } from '../../../shared/errors.ts';
 import { parseResponseId, ResponseId } from '../../../shared/ids.ts';
 import { SECOND } from '../../../shared/units.ts';
-import { type AppContext, personOf } from '../../account/caller.ts';
-import { turnOf } from '../../account/heavy-work.ts';
-import { forkKeeping } from '../../desk/fork.ts';
-import { conversationOf } from '../../objects.ts';
-import { reach } from '../../reach.ts';
+import type { AppContext } from '../../account/caller.ts';
+import { type ApiDoor, doorOf } from '../../desk/door.ts';
 import { resolveModel } from '../../upstream/models.ts';
 import { answer, askedBy, toSending } from '../answering.ts';
 import { ignoredIn } from '../request.ts';
@@ -33,7 +30,8 @@ export async function respond(
   const requested = resolveModel(request.model, c.env);
   const form = formIn(request);
   const previous = 'results' in asks ? null : previousOf(request);
-  const conversationId = previous === null ? undefined : await conversationAfter(c, previous);
+  const conversationId =
+    previous === null ? undefined : await conversationAfter(doorOf(c), previous);
   const isKept = request.store !== false || conversationId !== undefined;
   return await answer(c, {
     ...askedBy(asks, () => toSending(request, toChatRequest(request, conversationId), form)),
@@ -98,17 +96,11 @@ function namedChoice(choice: ResponsesRequest['tool_choice']): UsedSettings['too
 }
 
 /** The conversation after this response: its own, or a fork where that has gone on. @throws NOT_FOUND */
-async function conversationAfter(c: Context<AppContext>, previous: string): Promise<string> {
+async function conversationAfter(door: ApiDoor, previous: string): Promise<string> {
   if (!ResponseId.safeParse(previous).success) throw unknownResponse();
-  const { account, trace } = personOf(c);
-  const { conversationId, ordinal } = parseResponseId(previous);
-  const caller = { account, trace, conversationId };
-  const has = async (each: number) =>
-    (await reach(() => conversationOf(c.env, caller).find(caller, each))).ok;
-  if (!(await has(ordinal))) throw unknownResponse();
-  if (!(await has(ordinal + 1))) return conversationId;
-  using _ = await turnOf(account);
-  return await forkKeeping(c.env, { account, trace, from: conversationId, ordinal });
+  const { conversationId: from, ordinal } = parseResponseId(previous);
+  if (!(await door.has(from, ordinal))) throw unknownResponse();
+  return (await door.has(from, ordinal + 1)) ? await door.fork({ from, ordinal }) : from;
 }
 
 function unknownResponse(): DrawbridgeError {
