@@ -42,7 +42,9 @@ const MAY_IMPORT = parseTable(`
   bridge/edits: shared bridge/failure.ts bridge/notebooks diff node-diff3
   bridge/ignored: shared machine node:
   bridge/sandbox: shared machine node:
-  bridge/sandbox/view: shared machine bridge/ignored bridge/sandbox node: zod
+  bridge/tree: machine bridge/entry-kind.ts bridge/sandbox node:
+  bridge/sandbox/view: shared machine bridge/compute bridge/entry-kind.ts bridge/ignored
+    bridge/sandbox bridge/tree node: zod
   bridge/sandbox/launch: shared machine bridge/failure.ts bridge/ignored bridge/lanes.ts
     bridge/sandbox bridge/sandbox/view bridge/terminal node: zod
   bridge/sandbox/proof: shared machine bridge/sandbox bridge/sandbox/launch bridge/terminal
@@ -57,7 +59,7 @@ const MAY_IMPORT = parseTable(`
   bridge/search: shared machine bridge/compute bridge/edits bridge/failure.ts bridge/ignored
     bridge/search/codebase bridge/workspace @vscode/ripgrep node:
   bridge/checkpoints: shared machine bridge/compute bridge/failure.ts bridge/lanes.ts
-    bridge/log.ts bridge/sandbox bridge/workspace node: zod
+    bridge/log.ts bridge/sandbox bridge/tree bridge/workspace node: zod
   bridge/diagnostics: shared machine bridge/compute bridge/edits bridge/failure.ts
     bridge/lanes.ts bridge/sandbox/launch bridge/search bridge/terminal bridge/workspace node:
     zod
