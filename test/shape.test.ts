@@ -40,7 +40,7 @@ const MAY_IMPORT = parseTable(`
   bridge/terminal: bridge/result-lines.ts shared machine bridge/secrets node:
   bridge/notebooks: shared machine bridge/failure.ts jsonc-parser zod
   bridge/edits: shared bridge/failure.ts bridge/notebooks diff node-diff3
-  bridge/ignored: shared machine node:
+  bridge/ignored: shared machine bridge/tree node:
   bridge/sandbox: shared machine node:
   bridge/tree: machine bridge/entry-kind.ts bridge/sandbox node:
   bridge/sandbox/view: shared machine bridge/compute bridge/entry-kind.ts bridge/ignored
@@ -50,10 +50,10 @@ const MAY_IMPORT = parseTable(`
   bridge/sandbox/proof: shared machine bridge/sandbox bridge/sandbox/launch bridge/terminal
     node:
   bridge/quarantine: shared machine bridge/entry-kind.ts bridge/failure.ts bridge/ignored
-    bridge/lanes.ts bridge/log.ts bridge/sandbox bridge/sandbox/view node: zod
+    bridge/lanes.ts bridge/log.ts bridge/sandbox bridge/sandbox/view bridge/tree node: zod
   bridge/search/codebase: shared bridge/edits
   bridge/workspace: shared machine bridge/entry-kind.ts bridge/failure.ts bridge/ignored
-    bridge/lanes.ts bridge/sandbox bridge/sandbox/view node:
+    bridge/lanes.ts bridge/sandbox bridge/sandbox/view bridge/tree node:
   bridge/compute: shared machine bridge/edits bridge/failure.ts bridge/notebooks
     bridge/result-lines.ts bridge/search/codebase bridge/secrets bridge/terminal node: unpdf
   bridge/search: shared machine bridge/compute bridge/edits bridge/failure.ts bridge/ignored
@@ -61,12 +61,12 @@ const MAY_IMPORT = parseTable(`
   bridge/checkpoints: shared machine bridge/compute bridge/failure.ts bridge/lanes.ts
     bridge/log.ts bridge/sandbox bridge/tree bridge/workspace node: zod
   bridge/diagnostics: shared machine bridge/compute bridge/edits bridge/failure.ts
-    bridge/lanes.ts bridge/sandbox/launch bridge/search bridge/terminal bridge/workspace node:
-    zod
+    bridge/lanes.ts bridge/sandbox/launch bridge/search bridge/terminal bridge/tree bridge/workspace
+    node: zod
   bridge/formatting: shared machine bridge/diagnostics bridge/filter.ts node: zod
   bridge/filter.ts: bridge/failure.ts bridge/sandbox/launch bridge/terminal
   bridge/index: shared machine bridge/compute bridge/log.ts bridge/search bridge/search/codebase
-    bridge/workspace bridge/secrets node: web-tree-sitter zod
+    bridge/sandbox bridge/tree bridge/workspace bridge/secrets node: web-tree-sitter zod
   bridge/rules: shared machine bridge/compute bridge/failure.ts bridge/log.ts bridge/search
     bridge/workspace node:
   bridge/completion: shared bridge/compute bridge/log.ts bridge/rules bridge/search
@@ -77,7 +77,7 @@ const MAY_IMPORT = parseTable(`
   bridge/egress: shared machine bridge/sandbox/launch bridge/web node:
   bridge/context: shared machine node: bridge/compute bridge/failure.ts bridge/sandbox
     bridge/sandbox/launch bridge/search bridge/search/codebase bridge/skills bridge/terminal
-    bridge/tools bridge/web bridge/workspace
+    bridge/tools bridge/tree bridge/web bridge/workspace
   bridge/tools: shared machine bridge/checkpoints bridge/compute bridge/diagnostics bridge/edits
     bridge/egress bridge/failure.ts bridge/formatting bridge/log.ts bridge/quarantine
     bridge/result-lines.ts bridge/sandbox/launch bridge/search bridge/search/codebase

@@ -30,8 +30,6 @@ export const INDEX_LIMITS = {
   restMs: 5 * SECOND,
   /** Milliseconds for one search. The search over the files themselves answers after it. */
   searchMs: 2 * SECOND,
-  /** Milliseconds that a file must have been left alone for its times to show every later change. */
-  settledMs: 50,
   /** A word in more chunks than this only counts for chunks that other words of the question have found. */
   maxRows: 12_000,
   /** Chunks found by words whose files' names are looked at, too: more would take milliseconds. */

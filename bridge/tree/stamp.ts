@@ -29,6 +29,18 @@ export function isSameStamp(one: Stamp, other: Stamp): boolean {
 }
 
 /**
+ * A stamp as a text, to be kept and compared. It has no device: that of a disk can be another after a restart.
+ */
+export function stampText({
+  size,
+  mtimeMs,
+  ctimeMs,
+  ino,
+}: Pick<Stamp, 'size' | 'mtimeMs' | 'ctimeMs' | 'ino'>): string {
+  return [size, mtimeMs, ctimeMs, ino].join('-');
+}
+
+/**
  * Whether every later change shows in the stamp, which was taken at `takenMs`, before the content was read.
  * `settledMs`: see TREE_LIMITS.
  */
