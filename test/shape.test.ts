@@ -44,12 +44,14 @@ const MAY_IMPORT = parseTable(`
   bridge/terminal: shared machine bridge/result-lines.ts bridge/secrets node:
   bridge/compute: shared machine bridge/edits bridge/failure.ts bridge/notebooks
     bridge/result-lines.ts bridge/search/codebase bridge/secrets bridge/terminal unpdf node:
-  bridge/ignored: shared machine node:
   bridge/entry-kind.ts:
   bridge/sandbox: shared machine node:
-  bridge/sandbox/view: shared machine bridge/ignored bridge/sandbox zod node:
+  bridge/tree: machine bridge/entry-kind.ts bridge/sandbox node:
+  bridge/ignored: shared machine bridge/tree node:
+  bridge/sandbox/view: shared machine bridge/compute bridge/entry-kind.ts bridge/ignored
+    bridge/sandbox bridge/tree zod node:
   bridge/workspace: shared machine bridge/entry-kind.ts bridge/failure.ts bridge/ignored
-    bridge/lanes.ts bridge/sandbox bridge/sandbox/view node:
+    bridge/lanes.ts bridge/sandbox bridge/sandbox/view bridge/tree node:
   bridge/search: shared machine bridge/compute bridge/edits bridge/failure.ts bridge/ignored
     bridge/search/codebase bridge/workspace @vscode/ripgrep node:
   bridge/tools: shared machine bridge/compute bridge/edits bridge/failure.ts bridge/log.ts
@@ -61,20 +63,20 @@ const MAY_IMPORT = parseTable(`
   bridge/sandbox/launch: shared machine bridge/failure.ts bridge/ignored bridge/lanes.ts
     bridge/sandbox bridge/sandbox/view bridge/terminal zod node:
   bridge/context: shared machine bridge/compute bridge/failure.ts bridge/grantees bridge/sandbox
-    bridge/sandbox/launch bridge/search bridge/terminal bridge/tools bridge/web bridge/workspace
-    node:
+    bridge/sandbox/launch bridge/search bridge/terminal bridge/tools bridge/tree bridge/web
+    bridge/workspace node:
   bridge/tunnel: shared machine bridge/admission bridge/context bridge/feeds.ts bridge/grantees
     bridge/log.ts bridge/secrets ws zod node:
   bridge/config.ts: shared machine bridge/tools bridge/tunnel bridge/web
   bridge/egress: shared machine bridge/sandbox/launch bridge/web node:
   bridge/quarantine: shared machine bridge/entry-kind.ts bridge/failure.ts bridge/ignored
-    bridge/lanes.ts bridge/log.ts bridge/sandbox bridge/sandbox/view zod node:
+    bridge/lanes.ts bridge/log.ts bridge/sandbox bridge/sandbox/view bridge/tree zod node:
   bridge/feature.ts: shared bridge/admission bridge/config.ts bridge/context bridge/egress
     bridge/feeds.ts bridge/grantees bridge/quarantine bridge/sandbox/launch bridge/terminal
     bridge/tools bridge/tunnel bridge/workspace
   bridge/checkpoints: shared machine bridge/admission bridge/compute bridge/failure.ts
-    bridge/feature.ts bridge/lanes.ts bridge/log.ts bridge/sandbox bridge/tools bridge/workspace
-    zod node:
+    bridge/feature.ts bridge/lanes.ts bridge/log.ts bridge/sandbox bridge/tools bridge/tree
+    bridge/workspace zod node:
   bridge/commands: shared machine bridge/egress bridge/failure.ts bridge/feature.ts
     bridge/quarantine bridge/result-lines.ts bridge/sandbox/launch bridge/search bridge/terminal
     bridge/tools bridge/workspace node:
@@ -85,7 +87,7 @@ const MAY_IMPORT = parseTable(`
   bridge/definitions: shared bridge/failure.ts bridge/feature.ts bridge/rules bridge/workspace zod
   bridge/diagnostics: shared machine bridge/compute bridge/edits bridge/failure.ts
     bridge/feature.ts bridge/lanes.ts bridge/sandbox/launch bridge/search bridge/terminal
-    bridge/tools bridge/workspace zod node:
+    bridge/tools bridge/tree bridge/workspace zod node:
   bridge/filter.ts: bridge/failure.ts bridge/sandbox/launch bridge/terminal
   bridge/formatting: shared machine bridge/compute bridge/diagnostics bridge/edits
     bridge/feature.ts bridge/filter.ts bridge/tools zod node:
@@ -107,8 +109,9 @@ const MAY_IMPORT = parseTable(`
   bridge/hooks: shared machine bridge/compute bridge/failure.ts bridge/feature.ts bridge/filter.ts
     bridge/log.ts bridge/sandbox/launch bridge/workspace zod node:
   bridge/index: shared machine bridge/compute bridge/config.ts bridge/context bridge/edits
-    bridge/feature.ts bridge/log.ts bridge/result-lines.ts bridge/search bridge/search/codebase
-    bridge/secrets bridge/tools bridge/workspace web-tree-sitter zod node:
+    bridge/feature.ts bridge/log.ts bridge/result-lines.ts bridge/sandbox bridge/search
+    bridge/search/codebase bridge/secrets bridge/tools bridge/tree bridge/workspace
+    web-tree-sitter zod node:
   bridge/ports: shared bridge/admission bridge/commands bridge/failure.ts bridge/feature.ts
     bridge/lanes.ts bridge/log.ts bridge/terminal node:
   bridge/skills: shared bridge/failure.ts bridge/feature.ts bridge/rules bridge/tools

@@ -41,8 +41,6 @@ export const CHECKPOINT_LIMITS = {
   maxReadAfter: 2000,
   /** Folders that are watched at a time: the workspace, and worktrees. */
   maxFolders: 8,
-  /** How long a file must be unchanged until its times show any later change: some file systems count in 10 ms. */
-  settledMs: 20,
   /** Bytes of files, changed by the person since, that one undo holds. A further one is not merged. */
   maxHeldBytes: 64 * MIB,
   /** Bytes of a name that gets an ending for such a content: systems take 255. */

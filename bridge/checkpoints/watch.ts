@@ -6,12 +6,14 @@ import { COMPUTE_LIMITS } from '../compute/limits.ts';
 import { Turns } from '../compute/turns.ts';
 import { Lanes } from '../lanes.ts';
 import { type BytePath, fromText, toText } from '../sandbox/byte-path.ts';
-import { isAsRead, stampedDevice } from '../sandbox/folder-stamp.ts';
+import { TREE_LIMITS } from '../tree/limits.ts';
+import { isSameStamp, isSettled, type Stamp, stampOf } from '../tree/stamp.ts';
+import { Tree, type TreeFolder } from '../tree/tree.ts';
 import type { BlobStore } from './blobs.ts';
-import { type FileStamp, isSameStamp, readHeld, readLink, statsOf } from './held.ts';
+import { ifThere, readHeld, readLink, statsOf } from './held.ts';
 import { type GoneFile, linkTo } from './history.ts';
 import { CHECKPOINT_LIMITS } from './limits.ts';
-import { isKeepable, readAll, readListing, type WatchedListing } from './listing.ts';
+import { isKeepable, listingOf, readAll, type WatchedListing } from './listing.ts';
 import { UnreadPlaces } from './unread-places.ts';
 
 /** A file, or a link, as a look found it. */
@@ -31,7 +33,7 @@ export interface SeenChange {
 }
 
 interface WatchedFile extends SeenFile {
-  readonly stamp: FileStamp;
+  readonly stamp: Stamp;
   /** Whether any later change shows in the stamp: the file was at rest when the look found it. */
   readonly isSettled: boolean;
 }
@@ -76,8 +78,11 @@ export class FolderWatch {
   readonly #unread = new Set<BytePath>();
   /** Those that the next look reads, however many others have changed. */
   readonly #first = new Set<BytePath>();
+  readonly #tree: Tree;
+  /** What a look watches of each folder, as long as the folder is as it was read. */
+  readonly #listings = new WeakMap<TreeFolder, WatchedListing>();
   /** The folders of the look before. */
-  #listings = new Map<BytePath, WatchedListing>();
+  #before: ReadonlySet<TreeFolder> = new Set();
   readonly #unreadPlaces = new UnreadPlaces();
   #look: FolderLook | null = null;
   readonly #lanes = new Lanes();
@@ -86,12 +91,11 @@ export class FolderWatch {
   /** When the look before began. */
   #lookedMs = 0;
   #isCut = false;
-  /** Whether the clock of the folder's file system is ours. */
-  #isLocal = false;
 
   constructor(folder: WatchedFolder) {
     this.#folder = folder;
     this.#base = fromText(folder.root);
+    this.#tree = Tree.of(this.#base);
   }
 
   /** Whether the folder has more files than are watched. */
@@ -182,8 +186,9 @@ export class FolderWatch {
         const hash = kept ?? (left < 0 ? null : this.#read(place, stats).hash);
         if (hash === null) return undefined;
         hashes.push(hash);
-      } else if (stats) {
-        const inside = stats.isDirectory() ? readAll(place) : undefined;
+      } else if (stats || place !== path) {
+        // A listed entry that cannot be looked at, because its path is too long, may still be deleted.
+        const inside = stats?.isDirectory() ? readAll(this.#tree, place) : undefined;
         if (inside === undefined) return undefined;
         places.push(...inside);
         if (places.length > CHECKPOINT_LIMITS.maxReadAfter) return undefined;
@@ -200,7 +205,7 @@ export class FolderWatch {
       .slice(0, -1);
     return names.some((_, at) => {
       const folder = `${this.#base}/${names.slice(0, at + 1).join('/')}`;
-      return statsOf(folder)?.isDirectory() === true && readAll(folder) === undefined;
+      return statsOf(folder)?.isDirectory() === true && readAll(this.#tree, folder) === undefined;
     });
   }
 
@@ -213,8 +218,7 @@ export class FolderWatch {
 
   /** The nearest to the root come first. */
   async #lookAt(look: FolderLook): Promise<readonly SeenChange[]> {
-    let device: number | undefined;
-    const listings = new Map<BytePath, WatchedListing>();
+    const listed = new Set<TreeFolder>();
     const found = new Set<BytePath>();
     const caches: BytePath[] = [];
     const packages: BytePath[] = [];
@@ -223,10 +227,8 @@ export class FolderWatch {
     this.#isCut = false;
     let left: readonly BytePath[] = [];
     for (const [at, folder] of folders.entries()) {
-      const listing = this.#list(folder);
+      const listing = this.#list(folder, listed);
       if (listing === undefined) continue;
-      if (folder === this.#base) device = stampedDevice(folder);
-      if (listing.dev === device) listings.set(folder, listing);
       if (listing.isCache) {
         caches.push(folder);
         continue;
@@ -246,7 +248,6 @@ export class FolderWatch {
       }
       if (turns.isDue) await turns.take();
     }
-    this.#isLocal = device !== undefined;
     this.#first.clear();
     for (const [path, known] of this.#files) {
       if (found.has(path) || look.touched.has(path)) continue;
@@ -261,18 +262,13 @@ export class FolderWatch {
       packages,
       left,
       maker: look.maker,
-      list: (folder) => {
-        const listing = this.#list(folder);
-        if (listing === undefined) return undefined;
-        if (listing.dev === device) listings.set(folder, listing);
-        return { ...listing, isAsBefore: this.#listings.get(folder) === listing };
-      },
+      list: (folder) => this.#list(folder, listed),
       isWatched: (path) => found.has(path),
       files: () => [...this.#files.values()].map(({ stamp }) => stamp),
-      folders: () => listings.values(),
+      folders: () => listed,
       turns,
     });
-    this.#listings = listings;
+    this.#before = listed;
     return changes;
   }
 
@@ -308,9 +304,9 @@ export class FolderWatch {
    * birth time tells it, which our clock has set; elsewhere only a file that nobody has written since is known.
    */
   #withForeign({ changes, maker, earlier }: FolderLook): readonly WatchedChange[] {
-    const oldMs = this.#lookedMs - CHECKPOINT_LIMITS.settledMs;
-    const isOld = ({ birthtimeMs, mtimeMs, ctimeMs }: FileStamp) =>
-      this.#isLocal && birthtimeMs > 0
+    const oldMs = this.#lookedMs - TREE_LIMITS.contentSettledMs;
+    const isOld = ({ birthtimeMs, mtimeMs, ctimeMs }: Stamp) =>
+      this.#tree.isLocal && birthtimeMs > 0
         ? birthtimeMs < oldMs
         : Math.max(birthtimeMs, mtimeMs) < oldMs && ctimeMs >= oldMs;
     const isCandidate = ({ before, after }: WatchedChange) =>
@@ -332,11 +328,17 @@ export class FolderWatch {
     });
   }
 
-  /** As before where its times show no change. Undefined for a folder that is not where its path says. */
-  #list(folder: BytePath): WatchedListing | undefined {
-    const known = this.#listings.get(folder);
-    const stats = known && statsOf(folder);
-    return known && stats && isAsRead(known, stats) ? known : readListing(folder, this.#base);
+  /** Undefined for a folder that is not where its path says. */
+  #list(
+    folder: BytePath,
+    listed: Set<TreeFolder>,
+  ): (WatchedListing & { readonly isAsBefore: boolean }) | undefined {
+    const read = ifThere(() => this.#tree.read(folder));
+    if (read === undefined) return undefined;
+    listed.add(read);
+    const listing = this.#listings.get(read) ?? listingOf(read, folder, this.#base);
+    this.#listings.set(read, listing);
+    return { ...listing, isAsBefore: this.#before.has(read) };
   }
 
   /** Whether the file is not as before. */
@@ -385,7 +387,7 @@ export class FolderWatch {
   }
 
   /** With the content as it is now, which is stored. Without it where the file may not be read, or is too large. */
-  #read(path: BytePath, stats: FileStamp): WatchedFile {
+  #read(path: BytePath, stats: Stamp): WatchedFile {
     if (isLink(stats)) {
       const target = this.#folder.mayKeep(toText(path)) ? readLink(path) : undefined;
       return seen(stats, target === undefined ? null : linkTo(target).hash);
@@ -421,21 +423,25 @@ function isChanged(before: WatchedFile | undefined, after: WatchedFile): boolean
   return areKnown ? before.hash !== after.hash : !isSameStamp(before.stamp, after.stamp);
 }
 
-function seen(stats: FileStamp, hash: string | null): WatchedFile {
-  const { ino, size, mtimeMs, ctimeMs, birthtimeMs, mode } = stats;
-  const stamp = { ino, size, mtimeMs, ctimeMs, birthtimeMs, mode };
-  const isSettled = Date.now() - Math.max(ctimeMs, mtimeMs) > CHECKPOINT_LIMITS.settledMs;
+function seen(stats: Stamp, hash: string | null): WatchedFile {
+  const stamp = stampOf(stats);
+  const { mode } = stamp;
   // Systems differ in the mode of a link, which means nothing.
-  return { stamp, mode: isLink(stamp) ? PERMISSIONS : mode & PERMISSIONS, hash, isSettled };
+  return {
+    stamp,
+    mode: isLink(stamp) ? PERMISSIONS : mode & PERMISSIONS,
+    hash,
+    isSettled: isSettled(stamp, Date.now(), TREE_LIMITS.contentSettledMs),
+  };
 }
 
 /** Whether a file, of whatever name, has the content that it had. */
-function isUnchanged(one: FileStamp, other: FileStamp): boolean {
+function isUnchanged(one: Stamp, other: Stamp): boolean {
   return one.ino === other.ino && one.mtimeMs === other.mtimeMs && one.size === other.size;
 }
 
 const PERMISSIONS = 0o777;
 
-function isLink({ mode }: FileStamp): boolean {
+function isLink({ mode }: Stamp): boolean {
   return (mode & constants.S_IFMT) === constants.S_IFLNK;
 }

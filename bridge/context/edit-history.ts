@@ -7,6 +7,7 @@ import type { Findings } from '../../shared/wire/findings.ts';
 import { compute } from '../compute/compute.ts';
 import { ToolFailure } from '../failure.ts';
 import type { LedgerFile, ReadLedger } from '../tools/ledger.ts';
+import { stampText } from '../tree/stamp.ts';
 import { type Reading, readSmall } from './file-text.ts';
 import { FIND_LIMITS } from './limits.ts';
 
@@ -117,8 +118,8 @@ async function describe(name: string, seen: LedgerFile, reading: Reading): Promi
 }
 
 async function stampOf(path: string): Promise<string | null> {
-  const stats = await lstat(path, { bigint: true }).catch(() => null);
-  return stats && [stats.dev, stats.ino, stats.size, stats.mtimeNs, stats.ctimeNs].join('-');
+  const stats = await lstat(path).catch(() => null);
+  return stats && stampText(stats);
 }
 
 /** Of the entry, which a program cannot set back as it can the time of the content. */

@@ -3,6 +3,7 @@ import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import { Turns } from '../compute/turns.ts';
 import { listFiles } from '../search/file-list.ts';
+import { stampText } from '../tree/stamp.ts';
 import type { DiskChange } from './language-server.ts';
 import { DIAGNOSTICS_LIMITS } from './limits.ts';
 
@@ -61,7 +62,7 @@ async function stampsOf(paths: readonly string[]): Promise<ReadonlyMap<string, s
 function stampOf(path: string): string {
   try {
     const stats = lstatSync(path, { throwIfNoEntry: false });
-    return stats ? [stats.ino, stats.size, stats.mtimeMs, stats.ctimeMs].join('-') : '';
+    return stats ? stampText(stats) : '';
   } catch {
     return ''; // In a folder that cannot be entered any more.
   }

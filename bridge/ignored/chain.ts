@@ -1,14 +1,16 @@
 /** Reads ignore files, and decides by those of all folders above a path. */
 import {
-  type BigIntStats,
   closeSync,
   constants,
   fstatSync,
   lstatSync,
   openSync,
   readSync,
+  type Stats,
 } from 'node:fs';
 import { isSystemError } from '../../machine/system-error.ts';
+import { TREE_LIMITS } from '../tree/limits.ts';
+import { isSettled, stampText } from '../tree/stamp.ts';
 import { IGNORED_LIMITS } from './limits.ts';
 import { isIgnored, type Patterns, toPatterns } from './patterns.ts';
 
@@ -120,16 +122,13 @@ export function readIgnoreFile(
   const path = `${folder}/${name}`;
   const stats = statIfAny(path);
   if (stats === undefined) return undefined;
-  const stamp = stampOf(stats);
-  if (stamp !== '' && previous?.stamp === stamp) return previous;
+  const stamp = isSettled(stats, Date.now(), TREE_LIMITS.settledMs) ? stampText(stats) : '';
   const { dev, ino, birthtimeMs, ctimeMs } = stats;
-  const identity = [dev, ino, birthtimeMs].map(Number).join(':');
-  return { path, name, identity, changedMs: Number(ctimeMs), stamp, content: readContent(path) };
-}
-
-function stampOf({ dev, ino, size, mtimeNs, ctimeNs, ctimeMs }: BigIntStats): string {
-  const isSettled = Date.now() - Number(ctimeMs) > IGNORED_LIMITS.settledMs;
-  return isSettled ? [dev, ino, size, mtimeNs, ctimeNs].join('-') : '';
+  const identity = [dev, ino, Math.floor(birthtimeMs)].join(':');
+  const isAsBefore = stamp !== '' && previous?.stamp === stamp && previous.identity === identity;
+  if (isAsBefore) return previous;
+  const changedMs = Math.floor(ctimeMs);
+  return { path, name, identity, changedMs, stamp, content: readContent(path) };
 }
 
 function readContent(path: string): IgnoreFile['content'] {
@@ -162,9 +161,9 @@ function readOpened(path: string): IgnoreFile['content'] {
   }
 }
 
-function statIfAny(path: string): BigIntStats | undefined {
+function statIfAny(path: string): Stats | undefined {
   try {
-    return lstatSync(bytesOf(path), { bigint: true, throwIfNoEntry: false });
+    return lstatSync(bytesOf(path), { throwIfNoEntry: false });
   } catch {
     // No ignore file can lie behind what is no folder, or behind one that we may not enter.
     return undefined;

@@ -1,5 +1,5 @@
 /** The limits of ignore files. A file beyond them counts as one that cannot be read. */
-import { KIB, SECOND } from '../../shared/units.ts';
+import { KIB } from '../../shared/units.ts';
 
 export const IGNORED_LIMITS = {
   /** Bytes of one file: large ones have 10 KiB. */
@@ -7,8 +7,6 @@ export const IGNORED_LIMITS = {
   /** Rules of one file, and their `*`: each name of the workspace is compared with each of them. */
   maxRules: 2_000,
   maxStars: 2_000,
-  /** A file that changed less than this many milliseconds before it was read is read again: see SANDBOX_LIMITS. */
-  settledMs: SECOND,
   /** Milliseconds for which a search believes what it knows of the ignore files: it decides on thousands of names. */
   maxAgeMs: 250,
   /** Folders whose ignore files are remembered: those of a large project. */

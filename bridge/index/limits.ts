@@ -38,8 +38,6 @@ export const INDEX_LIMITS = {
   leastConcepts: 2,
   /** The part of the room that is left which one passage may take. */
   codeShare: 0.4,
-  /** Milliseconds that a file must have been left alone for its times to show every later change. */
-  settledMs: 50,
   /** A word in more chunks than this only counts for chunks that other words of the question have found. */
   maxRows: 12_000,
   /** Chunks found by words whose files' names are looked at, too: more would take milliseconds. */

@@ -5,9 +5,7 @@ import {
   fstatSync,
   lstatSync,
   openSync,
-  readlinkSync,
   readSync,
-  realpathSync,
   type Stats,
 } from 'node:fs';
 import { join } from 'node:path';
@@ -16,8 +14,12 @@ import { sha256 } from '../../machine/hash.ts';
 import { loadSqlite } from '../../machine/sqlite.ts';
 import { isWithin } from '../../shared/text/paths.ts';
 import { Turns } from '../compute/turns.ts';
+import { fromText } from '../sandbox/byte-path.ts';
 import { kindOfPath, orderOfKind, weightOfKind } from '../search/codebase/kinds.ts';
 import { linesOf } from '../search/codebase/pick.ts';
+import { isAt } from '../tree/held.ts';
+import { TREE_LIMITS } from '../tree/limits.ts';
+import { isSettled, stampText } from '../tree/stamp.ts';
 import { entryOf } from './entry.ts';
 import { joined } from './join.ts';
 import { INDEX_LIMITS } from './limits.ts';
@@ -129,7 +131,7 @@ export class Searchable {
 
   #isStale(path: string): boolean {
     const stats = statOf(join(this.#root, path));
-    return stats === undefined || this.#files.get(path)?.stamp !== stampOf(stats);
+    return stats === undefined || this.#files.get(path)?.stamp !== stampText(stats);
   }
 
   #rank({ question, places, limit, vector, needsWords }: IndexWork['rank']['ask']): RankedChunk {
@@ -196,7 +198,7 @@ export class Searchable {
       else {
         kept.add(name);
         bytes += stats.size;
-        if (known?.stamp !== stampOf(stats)) changed.push(name);
+        if (known?.stamp !== stampText(stats)) changed.push(name);
       }
     }
     return { changed, kept, leftOut };
@@ -306,25 +308,14 @@ function readOpened(descriptor: number, path: string): FileRead | undefined {
   try {
     const stats = fstatSync(descriptor);
     if (!stats.isFile() || stats.size > INDEX_LIMITS.maxFileBytes) return undefined;
-    if (!isAt(descriptor, path)) return undefined;
+    if (!isAt(descriptor, fromText(path))) return undefined;
+    const isTrusted = isSettled(stats, Date.now(), TREE_LIMITS.contentSettledMs);
     const buffer = Buffer.alloc(stats.size);
     const bytes = buffer.subarray(0, readSync(descriptor, buffer, 0, buffer.length, 0));
-    // Later changes within one tick of the file system's clock have the same times.
-    const isSettled = Date.now() - stats.ctimeMs > INDEX_LIMITS.settledMs;
-    return { bytes, stamp: isSettled ? stampOf(stats) : '', hash: sha256(bytes) };
+    return { bytes, stamp: isTrusted ? stampText(stats) : '', hash: sha256(bytes) };
   } finally {
     closeSync(descriptor);
   }
-}
-
-/** Whether no link led to the open file: a program can put one into the way at any time. */
-function isAt(descriptor: number, path: string): boolean {
-  const isLinux = process.platform === 'linux';
-  return (isLinux ? readlinkSync(`/proc/self/fd/${descriptor}`) : realpathSync(path)) === path;
-}
-
-function stampOf(stats: Stats): string {
-  return [stats.size, stats.mtimeMs, stats.ctimeMs, stats.ino].join('-');
 }
 
 /** Undefined for what is no regular file. */

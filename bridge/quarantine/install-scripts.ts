@@ -1,6 +1,6 @@
 /** Notices which install scripts a command has added or changed. `npm install` runs them without asking. */
 
-import { type BigIntStats, lstatSync } from 'node:fs';
+import { lstatSync, type Stats } from 'node:fs';
 import * as z from 'zod';
 import { sha256 } from '../../machine/hash.ts';
 import { TOOL_LIMITS } from '../../shared/limits.ts';
@@ -8,6 +8,8 @@ import { parseIfJson } from '../../shared/text/json.ts';
 import { inOneLine, shorten } from '../../shared/text/plain-sight.ts';
 import { type BytePath, shownName, toBytes } from '../sandbox/byte-path.ts';
 import { words } from '../sandbox/words.ts';
+import { TREE_LIMITS } from '../tree/limits.ts';
+import { isSettled, stampText } from '../tree/stamp.ts';
 import { HeldFolder } from './held-folder.ts';
 import { QUARANTINE_LIMITS } from './limits.ts';
 
@@ -20,6 +22,7 @@ export interface ScriptNews {
 type Scripts = ReadonlyMap<string, string>;
 
 interface KnownScripts {
+  /** Empty where the file must be read again. */
   readonly stamp: string;
   readonly scripts: Scripts;
 }
@@ -60,10 +63,10 @@ export class InstallScripts {
   ): Promise<{ file: KnownScripts; changedMs: number } | undefined> {
     const stats = statsOf(path);
     if (stats === undefined) return undefined;
-    const stamp = stampOf(stats);
-    if (known?.stamp === stamp) return { file: known, changedMs: 0 };
+    const stamp = isSettled(stats, Date.now(), TREE_LIMITS.settledMs) ? stampText(stats) : '';
+    if (stamp !== '' && known?.stamp === stamp) return { file: known, changedMs: 0 };
     const scripts = await scriptsOf(path).catch(() => NO_SCRIPTS);
-    return { file: { stamp, scripts }, changedMs: Number(stats.ctimeMs) };
+    return { file: { stamp, scripts }, changedMs: stats.ctimeMs };
   }
 }
 
@@ -117,14 +120,10 @@ function changesOf(before: Scripts, after: Scripts): string[] {
     );
 }
 
-function statsOf(path: BytePath): BigIntStats | undefined {
+function statsOf(path: BytePath): Stats | undefined {
   try {
-    return lstatSync(toBytes(path), { bigint: true, throwIfNoEntry: false });
+    return lstatSync(toBytes(path), { throwIfNoEntry: false });
   } catch {
     return undefined; // We may not look at the file, so an install of ours does not run it.
   }
-}
-
-function stampOf({ ino, size, mtimeNs, ctimeNs }: BigIntStats): string {
-  return `${ino}:${size}:${mtimeNs}:${ctimeNs}`;
 }

@@ -10,14 +10,6 @@ export const SANDBOX_LIMITS = {
   scanMs: 2_000,
   /** Milliseconds of a look that is not repeated for each change of a file: warm looks take 5 ms in 50,000 entries. */
   slowScanMs: 500,
-  /** Milliseconds for which a look holds the event loop at a time. */
-  scanSliceMs: 10,
-  /**
-   * A folder that changed less than this many milliseconds before it was read is read again. A file system's clock
-   * moves in steps, and a second change within one step shows in no time stamp. The coarsest steps are those of ext3
-   * and NFS.
-   */
-  settledMs: 1_000,
   /** Bytes of a path that can be mounted on: the kernel takes 4,095, and prefixes like `/proc/PID/root` need room. */
   maxPathBytes: 3_500,
   /** Bytes of a path in a rule of Seatbelt, which takes texts of 1,025 and refuses the whole profile for a longer one. */

@@ -7,6 +7,7 @@ import { TOOL_LIMITS } from '../../shared/limits.ts';
 import { nameInLine } from '../../shared/text/plain-sight.ts';
 import { type EntryKind, kindOf } from '../entry-kind.ts';
 import { ToolFailure, toFileFailure } from '../failure.ts';
+import { stampText } from '../tree/stamp.ts';
 import { type Anchor, anchorFolder } from './anchor.ts';
 import type { Place } from './workspace.ts';
 
@@ -90,8 +91,7 @@ export async function readPart(
 /** The state of an entry of any kind. Equal stamps mean that the entry has not changed. */
 export async function readStamp(place: Place): Promise<string> {
   return await inFolderOf(place, {}, async (folder) => {
-    const stats = await lstat(folder.entry(basename(place.path)), { bigint: true });
-    return [stats.dev, stats.ino, stats.size, stats.mtimeNs, stats.ctimeNs].join('-');
+    return stampText(await lstat(folder.entry(basename(place.path))));
   });
 }
 

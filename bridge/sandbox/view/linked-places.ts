@@ -2,7 +2,7 @@
  * Follows names that stand for another place in the workspace: a link to a `.git` or to a secret, a `.git` file of a
  * submodule, and git's setting for the folder of hooks.
  */
-import { lstatSync, readlinkSync, realpathSync } from 'node:fs';
+import { type Dirent, lstatSync, readdirSync, readlinkSync, realpathSync } from 'node:fs';
 import { posix } from 'node:path';
 import { isSystemError } from '../../../machine/system-error.ts';
 import { type BytePath, fromText, isBelow, toBytes, toText } from '../byte-path.ts';
@@ -10,7 +10,7 @@ import { SANDBOX_LIMITS } from '../limits.ts';
 import { linkedGitFolders } from './git-folders.ts';
 import { namedFolder, readText } from './git-index.ts';
 import { type Closure, closureOf, isExample, isObeyedPath } from './protected.ts';
-import { type ClosedEntries, type ClosedEntry, identityOf, readEntries } from './scan.ts';
+import { type ClosedEntries, type ClosedEntry, identityOf } from './scan.ts';
 
 /** A link to another place in the workspace, which programs obey by the link's name. */
 export interface ProtectedLink {
@@ -203,4 +203,15 @@ function linksBelow(place: BytePath): BytePath[] {
     }
   }
   return links;
+}
+
+/** None where the folder cannot be read. */
+function readEntries(folder: BytePath): Dirent[] {
+  try {
+    return readdirSync(toBytes(folder), { withFileTypes: true, ...LATIN1 });
+  } catch (error) {
+    // The folder has gone since it was listed, or we may not read it. `canBeLookedInto` closes the latter as a whole.
+    if (isSystemError(error, 'ENOENT', 'ENOTDIR', 'EACCES', 'EPERM')) return [];
+    throw error;
+  }
 }

@@ -23,6 +23,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { basename, dirname } from 'node:path';
+import { stampText } from '../../tree/stamp.ts';
 import { type BytePath, fromText, isBelow, toBytes, toText } from '../byte-path.ts';
 import { SANDBOX_LIMITS } from '../limits.ts';
 import type { Author } from './git-author.ts';
@@ -350,7 +351,7 @@ function realIfAny(path: BytePath): [BytePath] | [] {
 
 function stampOf(path: BytePath): string {
   const stats = lstatIfAny(path);
-  return stats === undefined ? '' : `${stats.ino} ${stats.size} ${stats.mtimeMs} ${stats.ctimeMs}`;
+  return stats === undefined ? '' : stampText(stats);
 }
 
 function lstatIfAny(path: BytePath) {

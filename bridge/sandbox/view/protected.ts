@@ -53,7 +53,7 @@ export function closureOfEntry(
 }
 
 /** What makes git take a folder for a repository without a `.git` of its own, by their names. */
-export function looksLikeRepository(names: ReadonlySet<string>): boolean {
+export function looksLikeRepository(names: Pick<ReadonlySet<string>, 'has'>): boolean {
   return (
     names.has('HEAD') && (names.has('commondir') || (names.has('objects') && names.has('refs')))
   );

@@ -1,7 +1,7 @@
 /** Finds the protected and secret paths of a workspace. Each later look reads only the folders that changed. */
-import { type Dirent, lstatSync, readdirSync, type Stats } from 'node:fs';
-import { setImmediate } from 'node:timers/promises';
-import { isSystemError } from '../../../machine/system-error.ts';
+import type { Stats } from 'node:fs';
+import { Turns } from '../../compute/turns.ts';
+import type { EntryKind } from '../../entry-kind.ts';
 import {
   chainAbove,
   closingIn,
@@ -11,9 +11,10 @@ import {
   SECRET_IGNORE_FILES,
   withFiles,
 } from '../../ignored/chain.ts';
+import { statsOf } from '../../tree/held.ts';
+import { Tree, type TreeFolder } from '../../tree/tree.ts';
 import type { Rights } from '../account.ts';
-import { type BytePath, toBytes, toPathLike, toText } from '../byte-path.ts';
-import { type FolderStamp, isAsRead, stampedDevice, stampOf } from '../folder-stamp.ts';
+import { type BytePath, toText } from '../byte-path.ts';
 import { SANDBOX_LIMITS } from '../limits.ts';
 import {
   type Closure,
@@ -74,8 +75,8 @@ export interface ScanOptions {
  */
 export class WorkspaceScan {
   readonly #root: BytePath;
+  readonly #tree: Tree;
   readonly #rights: Rights | undefined;
-  readonly #cachedDevice: number | undefined;
   readonly #ignoring: readonly BytePath[];
   readonly #writable: BytePath | undefined;
   readonly #wanted: ReadonlySet<BytePath>;
@@ -84,8 +85,9 @@ export class WorkspaceScan {
   #outer: IgnoreChain = [];
   #odd: IgnoreFile | undefined;
   #maxIgnored: number = SANDBOX_LIMITS.maxIgnoredEntries[0];
-  /** The listings of the look before, by path. */
-  #known = new Map<BytePath, FolderListing>();
+  readonly #listings = new WeakMap<TreeFolder, FolderListing>();
+  /** Those of the look before whose folders have an ignore file, by path. */
+  #ignoringFolders = new Map<BytePath, FolderListing>();
 
   constructor(
     root: BytePath,
@@ -97,7 +99,7 @@ export class WorkspaceScan {
     this.#writable = writable;
     this.#wanted = wanted;
     this.#opened = opened;
-    this.#cachedDevice = stampedDevice(root);
+    this.#tree = Tree.of(root);
   }
 
   /**
@@ -113,20 +115,19 @@ export class WorkspaceScan {
   /** The caller must not start a second look before the first one's end. */
   async look(limitMs: number): Promise<ClosedEntries> {
     const deadline = performance.now() + limitMs;
-    const seen = new Map<BytePath, FolderListing>();
+    const ignoringFolders = new Map<BytePath, FolderListing>();
     const entries: ClosedEntry[] = [];
     const links: BytePath[] = [];
     const wanted: BytePath[] = [];
     const folders: Folder[] = [{ path: this.#root, isProtected: false, chain: this.#lookAbove() }];
-    let sliceEnd = performance.now() + SANDBOX_LIMITS.scanSliceMs;
+    const turns = new Turns();
     for (const folder of folders) {
-      this.#lookInto(folder, { folders, entries, links, wanted, seen });
-      if (performance.now() < sliceEnd) continue;
+      this.#lookInto(folder, { folders, entries, links, wanted, ignoringFolders });
+      if (!turns.isDue) continue;
       if (performance.now() > deadline) return { entries, links, wanted, isCut: true };
-      await setImmediate();
-      sliceEnd = performance.now() + SANDBOX_LIMITS.scanSliceMs;
+      await turns.take();
     }
-    this.#known = seen;
+    this.#ignoringFolders = ignoringFolders;
     return { entries, links, wanted, isCut: false, ...(this.#odd && { odd: this.#odd }) };
   }
 
@@ -152,10 +153,10 @@ export class WorkspaceScan {
       entries: ClosedEntry[];
       links: BytePath[];
       wanted: BytePath[];
-      seen: Map<BytePath, FolderListing>;
+      ignoringFolders: Map<BytePath, FolderListing>;
     },
   ): void {
-    const stats = statIfAny(folder);
+    const stats = statsOf(folder);
     if (stats === undefined) return;
     if (folder !== this.#root && !canBeLookedInto(folder, stats, this.#rights)) {
       if (isClosed) return;
@@ -163,10 +164,11 @@ export class WorkspaceScan {
       found.entries.push({ path: folder, identity: identityOf(stats), ...whole });
       return;
     }
-    const known = this.#known.get(folder);
-    const isCached = known !== undefined && isStillTrue(folder, known, stats, chain);
-    const listing = isCached ? known : this.#read(folder, stats, chain);
-    if (stats.dev === this.#cachedDevice) found.seen.set(folder, listing);
+    const read = this.#tree.read(folder, stats);
+    if (read === undefined) return;
+    const known = this.#listings.get(read);
+    const listing = isStillTrue(folder, known, chain) ? known : this.#list(folder, read, chain);
+    if (listing.own) found.ignoringFolders.set(folder, listing);
     if (folder === this.#root) this.#odd = isOdd(listing.own) ? listing.own : undefined;
     const { own, ignoredBy } = listing;
     const wholeBy = isOdd(own) ? own : ignoredBy[this.#maxIgnored];
@@ -175,62 +177,57 @@ export class WorkspaceScan {
       const whole = { closure: 'secret', kind: 'folder', by: wholeBy, ...isCrowded } as const;
       found.entries.push({ path: folder, identity: identityOf(stats), ...whole });
       // Its own ignore file is held, too: a change of the file may open the folder again.
-      found.entries.push(...listing.closed.filter(({ path }) => path === listing.own?.path));
+      const closing = listing.closed.find(({ path }) => path === own?.path);
+      const entry = closing && toClosed(closing);
+      if (entry) found.entries.push(entry);
       return;
     }
     if (isProtected) found.links.push(...listing.links);
     else if (!isInstalled) found.wanted.push(...listing.wanted);
-    for (const entry of listing.closed) {
+    for (const closing of listing.closed) {
+      const entry = toClosed(closing);
+      if (entry === undefined) continue;
       const isSecret = entry.closure === 'secret';
       if (isSecret || !isProtected) found.entries.push(entry);
       const isSearched = !isSecret && entry.kind === 'folder' && !entry.path.endsWith(GIT);
       if (!isSearched) continue;
-      const inner = { isProtected: true, isClosed: !isProtected, chain: listing.chain };
-      found.folders.push({ path: entry.path, ...inner });
+      const { path } = entry;
+      found.folders.push({ path, isProtected: true, isClosed: !isProtected, chain: listing.chain });
     }
     for (const path of listing.below) {
       const isPackages = isInstalled || path.endsWith('/node_modules');
-      const inner = { isProtected, isInstalled: isPackages, chain: listing.chain };
-      found.folders.push({ path, ...inner });
+      found.folders.push({ path, isProtected, isInstalled: isPackages, chain: listing.chain });
     }
   }
 
-  #read(folder: BytePath, stats: Stats, above: IgnoreChain): FolderListing {
-    const known = this.#known.get(folder);
-    const stamp = stampOf(stats);
-    const entries = readEntries(folder);
+  #list(folder: BytePath, read: TreeFolder, above: IgnoreChain): FolderListing {
+    const known = this.#ignoringFolders.get(folder);
+    const { entries } = read;
     const names = toText(folder.slice(this.#root.length)).split('/').slice(1);
     const own = this.#ignoring.length === 0 ? undefined : ownFile(folder, entries, known?.own);
     const isSameChain = known !== undefined && known.above === above && known.own === own;
+    // As long as a chain is the same object, the folders below need no new listing.
     const chain = isSameChain ? known.chain : withFiles(above, own ? [own] : [], names.length);
-    const isRepository = looksLikeRepository(new Set(entries.map(({ name }) => name)));
-    const closed = entries.flatMap((entry): ClosedEntry[] => {
-      const isSetting = isRepository && REPOSITORY_SETTINGS.has(entry.name);
-      const isOpened = this.#opened.has(join(folder, entry.name));
-      const closure =
-        closureIn(chain, names, entry, isOpened) ??
+    const isRepository = looksLikeRepository(entries);
+    const closed: NamedClosure[] = [];
+    const below: BytePath[] = [];
+    const links: BytePath[] = [];
+    const wanted: BytePath[] = [];
+    for (const [name, kind] of entries) {
+      const path = join(folder, name);
+      const isSetting = isRepository && REPOSITORY_SETTINGS.has(name);
+      const how =
+        closureIn(chain, names, { name, kind, isOpened: this.#opened.has(path) }) ??
         (isSetting ? ({ closure: 'protected' } as const) : undefined);
-      return closure === undefined ? [] : toClosed(join(folder, entry.name), closure);
-    });
-    const closedPaths = new Set(closed.map(({ path }) => path));
-    const paths = entries
-      .filter((entry) => entry.isDirectory())
-      .map(({ name }) => join(folder, name));
-    return {
-      ...stamp,
-      closed,
-      above,
-      own,
-      chain,
-      below: paths.filter((path) => !closedPaths.has(path)),
-      links: entries
-        .filter((entry) => entry.isSymbolicLink())
-        .map(({ name }) => join(folder, name)),
-      wanted: entries
-        .filter(({ name }) => this.#wanted.has(name))
-        .map(({ name }) => join(folder, name)),
-      ignoredBy: closed.flatMap(({ by }) => by ?? []),
-    };
+      if (how !== undefined) closed.push({ path, ...how });
+      else if (kind === 'folder') below.push(path);
+      if (kind === 'link') links.push(path);
+      if (this.#wanted.has(name)) wanted.push(path);
+    }
+    const ignoredBy = closed.flatMap(({ by }) => by ?? []);
+    const listing = { closed, above, own, chain, below, links, wanted, ignoredBy };
+    this.#listings.set(read, listing);
+    return listing;
   }
 }
 
@@ -262,9 +259,12 @@ export function identityOf({
   return `${Number(dev)}:${Number(ino)}:${Math.floor(Number(birthtimeMs))}`;
 }
 
-/** The content of a folder at the time of reading. */
-interface FolderListing extends FolderStamp {
-  readonly closed: readonly ClosedEntry[];
+/** An entry that its name or an ignore file closes. */
+type NamedClosure = Pick<ClosedEntry, 'path' | 'closure' | 'by' | 'isObeyed'>;
+
+/** What a look makes of a folder's entries. */
+interface FolderListing {
+  readonly closed: readonly NamedClosure[];
   /** Paths of the folders in it that are not closed. */
   readonly below: readonly BytePath[];
   /** Paths of the links in it, and of wanted names. */
@@ -282,40 +282,28 @@ interface FolderListing extends FolderStamp {
 /** Whether the listing still holds. */
 function isStillTrue(
   folder: BytePath,
-  listing: FolderListing,
-  stats: Stats,
+  listing: FolderListing | undefined,
   above: IgnoreChain,
-): boolean {
-  if (listing.above !== above) return false;
+): listing is FolderListing {
+  if (listing?.above !== above) return false;
   const { own } = listing;
-  if (own !== undefined && readIgnoreFile(folder, own.name, own) !== own) return false;
-  return isAsRead(listing, stats);
-}
-
-/** None where the folder cannot be read. */
-export function readEntries(folder: BytePath): Dirent[] {
-  try {
-    return readdirSync(toBytes(folder), { withFileTypes: true, encoding: 'latin1' });
-  } catch (error) {
-    // The folder has gone since it was listed, or we may not read it. `canBeLookedInto` closes the latter as a whole.
-    if (isSystemError(error, 'ENOENT', 'ENOTDIR', 'EACCES', 'EPERM')) return [];
-    throw error;
-  }
+  return own === undefined || readIgnoreFile(folder, own.name, own) === own;
 }
 
 /** How an entry is closed; undefined for an open one. `folderNames` lead from the root to its folder. */
 function closureIn(
   chain: IgnoreChain,
   folderNames: readonly string[],
-  entry: Dirent,
-  isOpened: boolean,
-): Pick<ClosedEntry, 'closure' | 'by' | 'isObeyed'> | undefined {
+  entry: { readonly name: BytePath; readonly kind: EntryKind; readonly isOpened: boolean },
+): Omit<NamedClosure, 'path'> | undefined {
   const name = toText(entry.name);
   const around = folderNames.at(-1) ?? '';
-  const { closure, isObeyed } = closureOfEntry(around, name, entry.isSymbolicLink());
-  if (closure === 'secret' && !isOpened) return { closure, ...(isObeyed && { isObeyed }) };
+  const { closure, isObeyed } = closureOfEntry(around, name, entry.kind === 'link');
+  if (closure === 'secret' && !entry.isOpened) return { closure, ...(isObeyed && { isObeyed }) };
   const by =
-    chain.length === 0 ? undefined : closingIn(chain, [...folderNames, name], entry.isDirectory());
+    chain.length === 0
+      ? undefined
+      : closingIn(chain, [...folderNames, name], entry.kind === 'folder');
   if (by !== undefined) return { closure: 'secret', by };
   return isObeyed ? { closure: 'protected' } : undefined;
 }
@@ -331,21 +319,19 @@ function ownRing(folder: BytePath, before: IgnoreChain): IgnoreChain {
 
 function ownFile(
   folder: BytePath,
-  entries: readonly Dirent[],
+  entries: TreeFolder['entries'],
   previous: IgnoreFile | undefined,
 ): IgnoreFile | undefined {
-  const [name] = SECRET_IGNORE_FILES.filter((each) => entries.some((entry) => entry.name === each));
+  const [name] = SECRET_IGNORE_FILES.filter((each) => entries.has(each));
   return name === undefined ? undefined : readIgnoreFile(folder, name, previous);
 }
 
-function toClosed(
-  path: BytePath,
-  closure: Pick<ClosedEntry, 'closure' | 'by' | 'isObeyed'>,
-): ClosedEntry[] {
-  const stats = statIfAny(path);
-  if (stats === undefined) return [];
+/** As the entry is now. Undefined for one that has gone since. */
+function toClosed(closing: NamedClosure): ClosedEntry | undefined {
+  const stats = statsOf(closing.path);
+  if (stats === undefined) return undefined;
   const kind = stats.isSymbolicLink() ? 'link' : stats.isDirectory() ? 'folder' : 'file';
-  return [{ path, ...closure, kind, identity: identityOf(stats) }];
+  return { ...closing, kind, identity: identityOf(stats) };
 }
 
 function isOdd(file: IgnoreFile | undefined): boolean {
@@ -368,18 +354,6 @@ export function canBeLookedInto(
   const isOwner = rights === undefined || uid === rights.uid;
   const needed = READ_AND_ENTER[isOwner ? 'owner' : gid === rights.gid ? 'group' : 'others'];
   return (mode & needed) === needed && path.length <= SANDBOX_LIMITS.maxPathBytes;
-}
-
-const IF_ANY = { throwIfNoEntry: false } as const;
-
-function statIfAny(path: BytePath): Stats | undefined {
-  try {
-    return lstatSync(toPathLike(path), IF_ANY);
-  } catch (error) {
-    // The path has gone since it was listed, or lies behind a folder that we may not enter.
-    if (isSystemError(error, 'ENOTDIR', 'EACCES', 'ENAMETOOLONG', 'ELOOP')) return undefined;
-    throw error;
-  }
 }
 
 function join(folder: BytePath, name: string): BytePath {

@@ -16,6 +16,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { CHECKPOINT_LIMITS } from '../../../bridge/checkpoints/limits.ts';
+import { TREE_LIMITS } from '../../../bridge/tree/limits.ts';
 import { Shell } from './shell.ts';
 import { UndoneFolder } from './undone-folder.ts';
 
@@ -406,7 +407,7 @@ describe('a command', () => {
 
 /** As long as a file must be at rest until its times show any later change. */
 async function settled(): Promise<void> {
-  await sleep(3 * CHECKPOINT_LIMITS.settledMs);
+  await sleep(3 * TREE_LIMITS.contentSettledMs);
 }
 
 function disk({ root }: UndoneFolder) {

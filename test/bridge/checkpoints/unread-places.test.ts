@@ -6,6 +6,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { CHECKPOINT_LIMITS } from '../../../bridge/checkpoints/limits.ts';
 import { previewUndo } from '../../../bridge/checkpoints/undo.ts';
 import { sentenceOf } from '../../../bridge/checkpoints/words.ts';
+import { TREE_LIMITS } from '../../../bridge/tree/limits.ts';
 import { Shell } from './shell.ts';
 import { UndoneFolder } from './undone-folder.ts';
 
@@ -31,7 +32,7 @@ async function workspace(files: Readonly<Record<string, string>> = FILES) {
     mkdirSync(dirname(at(name)), { recursive: true });
     writeFileSync(at(name), text);
   }
-  await sleep(3 * CHECKPOINT_LIMITS.settledMs);
+  await sleep(3 * TREE_LIMITS.contentSettledMs);
   await folder.command(() => {});
   return {
     folder,

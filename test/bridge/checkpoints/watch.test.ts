@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import {
   chmodSync,
   lstatSync,
@@ -11,9 +12,10 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join, relative } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { BlobStore } from '../../../bridge/checkpoints/blobs.ts';
 import { FolderWatch } from '../../../bridge/checkpoints/watch.ts';
+import { fromText } from '../../../bridge/sandbox/byte-path.ts';
 import { sha256 } from '../../../machine/hash.ts';
 import { temporaryFolder } from '../tools/temporary-workspace.ts';
 import { randomFrom } from './random.ts';
@@ -53,7 +55,7 @@ async function watched(...files: string[]) {
   };
   await look();
   expect(await look()).toEqual([]);
-  return { base, root, path, put, look, known };
+  return { base, root, path, put, look, known, watch };
 }
 
 /** Returns once the file system's clock has moved on, so that the next change shows in times. */
@@ -113,6 +115,18 @@ describe('a look at folders that have not changed for long', () => {
       'moved/b/file',
       'moved/below/secret',
     ]);
+  });
+
+  test('finds what changed beside a folder too deep to be named, and promises nothing of it', async () => {
+    const { path, put, look, watch } = await watched('a/one');
+    const name = 'd'.repeat(200);
+    const script = `for (let depth = 0; depth < 25; depth++) { fs.mkdirSync('${name}'); process.chdir('${name}'); }`;
+    execFileSync(process.execPath, ['-e', script], { cwd: path('a') });
+    onTestFinished(() => void execFileSync('rm', ['-rf', path('a')]));
+    put('a/one', 'new text');
+    expect(await look()).toEqual(['a/one']);
+    expect(watch.contentsAt(fromText(path('a/one')))).toHaveLength(1);
+    expect(watch.contentsAt(fromText(path('a')))).toBeUndefined();
   });
 
   test.each([1, 2, 3])('adds up to what is there after random changes (seed %i)', async (seed) => {

@@ -2,8 +2,8 @@ import { mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it, onTestFinished } from 'vitest';
-import { INDEX_LIMITS } from '../../../bridge/index/limits.ts';
 import { Searchable } from '../../../bridge/index/searchable.ts';
+import { TREE_LIMITS } from '../../../bridge/tree/limits.ts';
 import { conceptVector } from '../../far-ends/embeddings-server.ts';
 import { temporaryWorkspace } from '../tools/temporary-workspace.ts';
 
@@ -37,11 +37,11 @@ async function searchable(files: Readonly<Record<string, string>>) {
 
 it('an update reports the files that a search has read again before it', async () => {
   const { put, update, find } = await searchable({ 'a.ts': 'export const zebra = 1;\n' });
-  await sleep(INDEX_LIMITS.settledMs * 3);
+  await sleep(TREE_LIMITS.contentSettledMs * 3);
   await update();
   expect(await update()).toMatchObject({ hasChanged: false });
   await put('a.ts', 'export const zebra = 23;\n');
-  await sleep(INDEX_LIMITS.settledMs * 3);
+  await sleep(TREE_LIMITS.contentSettledMs * 3);
   expect(await find('zebra')).toEqual(['a.ts']);
   expect(await update()).toMatchObject({ hasChanged: true });
   expect(await update()).toMatchObject({ hasChanged: false });
