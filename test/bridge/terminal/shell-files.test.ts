@@ -14,5 +14,6 @@ it('a program that reads its input gets it, and no file of the person’s shell 
   const launch = { file, args, cwd: home, env, inputs: [], hasPidNamespace: false };
   const { child } = spawnLaunch(launch, 'pipe');
   child.stdin?.end('one\ntwo\n');
-  expect(await text(child.stdout ?? [])).toBe('one\ntwo\n');
+  const printed = child.stdout ? await text(child.stdout) : '';
+  expect(printed).toBe('one\ntwo\n');
 });
