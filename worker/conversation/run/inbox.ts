@@ -101,7 +101,7 @@ export class Inbox {
   /** Adds a run. It starts at once when no run is current and its machine is known; otherwise it waits. */
   #submit(ordinal: number, posted: Posted, machine: Machine | null | undefined): string {
     const { log, recorder, head, conversationId, advance, now, settings, watch } = this.#deps;
-    this.#calls.passOverQuestions();
+    this.#calls.passOver();
     const { request } = posted;
     const message = messageOf(posted, responseIdOf(conversationId, ordinal));
     const said: TapeEvent = { type: 'message', message };
@@ -142,7 +142,7 @@ export class Inbox {
     const message = messageOf(posted, responseIdOf(conversationId, run.ordinal));
     recorder.record([{ type: 'message', message: { ...message, steers: true } }]);
     log.addSteer(run, { content: contentOf(posted.request), idempotency });
-    this.#calls.passOverQuestions();
+    this.#calls.passOver();
     advance();
     return message.responseId;
   }

@@ -21,7 +21,6 @@ import {
   NOT_RUN,
   QUESTIONS_UNANSWERED,
   RECOVERY_EXHAUSTED,
-  RESULTS_MISSING,
 } from './failures.ts';
 import { HandOver } from './hand-over.ts';
 import {
@@ -34,7 +33,7 @@ import {
 } from './model-turn.ts';
 import { checkOutput, OUTPUT_INVALID, repairNote, wasRepaired } from './output.ts';
 import { inWantedMode } from './own-mode.ts';
-import { isEarly, type RunDeadline, stepDeadlines, timed } from './run-deadlines.ts';
+import { isEarly, type RunDeadline, stepDeadlines } from './run-deadlines.ts';
 import type { RunDeps } from './run-deps.ts';
 import { searchAtEnd } from './steps/debug-check.ts';
 import { steerStep } from './steps/looks.ts';
@@ -363,15 +362,16 @@ export class Runner {
 
   async #awaitTools({ run, turn, pending }: Phase & { type: 'awaiting_tools' }): Promise<void> {
     const { log, arm, now, advanceSubagents } = this.#deps;
-    const unansweredAt = this.#calls.unansweredAt(run, turn);
+    const { questions, timed } = this.#calls;
+    const unansweredAt = questions.unansweredAt(run, turn);
     if (unansweredAt !== null && now() >= unansweredAt) {
-      if (run.request.questions?.otherwise !== 'stop') return this.#calls.answerThemselves(run);
+      if (run.request.questions?.otherwise !== 'stop') return questions.answerThemselves(run);
       return this.#stop(run, pending, QUESTIONS_UNANSWERED);
     }
-    const late = now() >= log.deadlineOf(run, turn) ? timed(pending, log) : [];
-    const isSilent = late.some(({ call }) => log.toolbox.executorOf(call.name) === 'client');
-    if (isSilent) return this.#stop(run, pending, RESULTS_MISSING);
-    if (late.length > 0) return this.#calls.giveUp(late.map(({ call }) => call));
+    if (timed.length > 0 && now() >= log.deadlineOf(run, turn)) {
+      const error = this.#calls.giveUp();
+      return error ? this.#stop(run, pending, error) : undefined;
+    }
     advanceSubagents();
     await arm();
     // Looks again after the await: calls that were cancelled or settled meanwhile must not be handed over.
