@@ -361,7 +361,7 @@ export class Runner {
   }
 
   async #awaitTools({ run, turn, pending }: Phase & { type: 'awaiting_tools' }): Promise<void> {
-    const { log, arm, now, advanceSubagents } = this.#deps;
+    const { log, arm, now, subagents } = this.#deps;
     const { questions, timed } = this.#calls;
     const unansweredAt = questions.unansweredAt(run, turn);
     if (unansweredAt !== null && now() >= unansweredAt) {
@@ -372,7 +372,7 @@ export class Runner {
       const error = this.#calls.giveUp();
       return error ? this.#stop(run, pending, error) : undefined;
     }
-    advanceSubagents();
+    subagents.advance();
     await arm();
     // Looks again after the await: calls that were cancelled or settled meanwhile must not be handed over.
     await this.#handOver.handOver(run, turn);
