@@ -7,22 +7,23 @@ export interface Deadline<Name extends string> {
   readonly atMs: number;
 }
 
-export interface Duties<Name extends string> {
-  /** All present deadlines, derived from stored rows and from memory: a deadline has no row of its own. */
-  derive(nowMs: number): readonly Deadline<Name>[];
-  /** Called for a due deadline, at each alarm until {@link derive} no longer has it. */
-  readonly handlers: Readonly<Record<Name, () => void | Promise<void>>>;
+interface AlarmSettings {
   /** Called when a handler has thrown. Must not throw. */
-  readonly onFailure: (name: Name, error: unknown) => void;
+  readonly onFailure: (name: string, error: unknown) => void;
   /** How soon the alarm comes for a deadline that is due: its handler may fail, or die with this instance. */
   readonly againMs: number;
 }
 
+interface Duty extends Deadline<string> {
+  readonly meet: () => void | Promise<void>;
+}
+
 /** Owns the alarm, at most `againMs` away while a deadline is due. Setting it costs a row, so it only moves closer. */
-export class Deadlines<Name extends string> {
+export class Deadlines {
   readonly #storage: DurableObjectStorage;
   readonly #meter: RowMeter;
-  readonly #duties: Duties<Name>;
+  readonly #settings: AlarmSettings;
+  readonly #parts: ((nowMs: number) => Duty[])[] = [];
   /** The alarm's time; null without an alarm, undefined until it is looked up. */
   #at: number | null | undefined;
   #isStopped = false;
@@ -32,12 +33,23 @@ export class Deadlines<Name extends string> {
     storage: DurableObjectStorage,
     meter: RowMeter,
     isStored: boolean,
-    duties: Duties<Name>,
+    settings: AlarmSettings,
   ) {
     this.#storage = storage;
     this.#meter = meter;
-    this.#duties = duties;
+    this.#settings = settings;
     if (!isStored) this.#at = null;
+  }
+
+  /**
+   * Adds the deadlines of a part. `derive` returns the present ones, from stored rows and from memory: a deadline has no
+   * row of its own. A handler is called for a due deadline, at each alarm until `derive` no longer has it.
+   */
+  add<Name extends string>(
+    derive: (nowMs: number) => readonly Deadline<Name>[],
+    handlers: Readonly<Record<Name, () => void | Promise<void>>>,
+  ): void {
+    this.#parts.push((nowMs) => derive(nowMs).map((due) => ({ ...due, meet: handlers[due.name] })));
   }
 
   /** Looks up the alarm, so that {@link arm} then sets it in its caller's synchronous step, with the step's rows. */
@@ -52,17 +64,23 @@ export class Deadlines<Name extends string> {
   async arm(): Promise<void> {
     if (this.#at === undefined) await this.look();
     const nowMs = Date.now();
-    await this.#set(this.#nextMs(this.#duties.derive(nowMs), nowMs));
+    await this.#set(this.#nextMs(this.#derive(nowMs), nowMs));
   }
 
   /** The alarm's handler. Sets the next alarm first, so a handler that fails or dies is called again. */
   async fire(): Promise<void> {
     this.#at = null;
     const nowMs = Date.now();
-    const deadlines = this.#duties.derive(nowMs);
+    const deadlines = this.#derive(nowMs);
     await this.#set(this.#nextMs(deadlines, nowMs));
     const due = deadlines.filter(({ atMs }) => atMs <= nowMs);
-    for (const name of new Set(due.map((deadline) => deadline.name))) await this.#meet(name);
+    for (const { name, meet } of new Map(due.map((duty) => [duty.name, duty])).values()) {
+      try {
+        await meet();
+      } catch (error) {
+        this.#settings.onFailure(name, error); // The alarm that was set calls the handler again.
+      }
+    }
   }
 
   /** Sets no alarm from now on: the conversation is deleted, and an alarm would leave something stored. */
@@ -70,8 +88,12 @@ export class Deadlines<Name extends string> {
     this.#isStopped = true;
   }
 
-  #nextMs(deadlines: readonly Deadline<Name>[], nowMs: number): number | null {
-    const { againMs } = this.#duties;
+  #derive(nowMs: number): Duty[] {
+    return this.#parts.flatMap((derive) => derive(nowMs));
+  }
+
+  #nextMs(deadlines: readonly Duty[], nowMs: number): number | null {
+    const { againMs } = this.#settings;
     const times = deadlines.map(({ atMs }) => (atMs > nowMs ? atMs : nowMs + againMs));
     return times.length === 0 ? null : Math.min(...times);
   }
@@ -82,13 +104,5 @@ export class Deadlines<Name extends string> {
     this.#at = atMs;
     this.#meter.count(1);
     await this.#storage.setAlarm(atMs);
-  }
-
-  async #meet(name: Name): Promise<void> {
-    try {
-      await this.#duties.handlers[name]();
-    } catch (error) {
-      this.#duties.onFailure(name, error); // The alarm that was set calls the handler again.
-    }
   }
 }

@@ -40,7 +40,6 @@ import { reach, storageFault } from '../reach.ts';
 import { hasSchema } from '../storage/migrations.ts';
 import { restoredFor } from '../storage/restored.ts';
 import { RowMeter } from '../storage/row-meter.ts';
-import { answerClarification } from './calls/clarifications.ts';
 import { TunnelHands } from './calls/hands.ts';
 import { extentOf, noteMaking, pagesOf, takePages } from './fork/fork.ts';
 import { readPage } from './fork/pages.ts';
@@ -281,9 +280,8 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
     answer: ClarificationAnswer,
   ): Promise<Outcome<void>> {
     return toOutcome(() => {
-      const { log, calls, recorder, reader } = this.#partsFor(caller);
-      const response = recorder.response ?? reader.newestBegun();
-      answerClarification({ log, calls, response }, documentId, answer);
+      const { calls, recorder, reader } = this.#partsFor(caller);
+      calls.questions.answer(documentId, answer, recorder.response ?? reader.newestBegun());
     });
   }
 

@@ -12,14 +12,13 @@ import { CallDesk } from './calls/call-desk.ts';
 import { TunnelHands } from './calls/hands.ts';
 import { Plans } from './calls/plans.ts';
 import { type Deadline, Deadlines } from './deadlines.ts';
+import { Inbox } from './inbox.ts';
 import { isListed, type ListedState, Listing, newestSaid } from './listing.ts';
 import { RunLog } from './log/run-log.ts';
 import { Memory } from './memory/prepare-turn.ts';
 import { lapsesAtMs } from './privacy.ts';
 import { TapeReader } from './reading/reader.ts';
 import { RunEnding, RunRows } from './run/ending.ts';
-import { Inbox } from './run/inbox.ts';
-import type { RunDeadline } from './run/run-deadlines.ts';
 import type { RunDeps } from './run/run-deps.ts';
 import { Runner } from './run/runner.ts';
 import { newRunNote } from './run-note.ts';
@@ -35,9 +34,6 @@ import { Tape } from './tape/tape.ts';
 import { Titles } from './titles.ts';
 
 export type Parts = ReturnType<typeof assembleParts>;
-
-/** `report`: what the account or the parent has not heard of. */
-type DeadlineName = RunDeadline | 'subagents' | 'report' | 'expiry' | 'agent' | 'title';
 
 /** What the object gives its parts. */
 export interface ObjectGround extends Pick<RunDeps, 'onEnd'> {
@@ -59,68 +55,35 @@ export function assembleParts(
   isStored: boolean,
   { env: configured, storage, store, followers, meter, onEnd, onExpiry, onOver }: ObjectGround,
 ) {
-  const { id: conversationId, owner: account, bridge: bridgeId } = row;
+  const { id: conversationId, owner: account, bridge: bridgeId, parent } = row;
+  const { runs } = store;
   const isPrivate = row.deleteAfterHours !== null;
   const env = isPrivate ? privateSettings(configured) : configured;
-  const log = new RunLog(store.runs, isStored);
+  const log = new RunLog(runs, isStored);
   const tape = new Tape(store, isStored, firstPositionOf(env));
   const { current } = log;
   const at = current?.started ?? null;
   const resumed = current && at !== null ? { at, run: current, conversationId } : null;
-  const recorder = new Recorder(tape, followers, resumed, () => {
-    agent?.look();
-    activity.look();
-  });
+  const recorder = new Recorder(tape, followers, resumed);
   const hands = new TunnelHands(env, meter, { account, conversationId, bridgeId, isPrivate });
   const memory = new Memory({
     conversationId,
     log,
-    runs: store.runs,
+    runs,
     images: store.images,
     recorder,
     settings: env,
   });
   const watch = new RunWatch({ account, conversation: conversationId });
   const note = newRunNote(env, conversationId, log);
-  const deps: RunDeps = {
-    conversationId,
-    isUnattended: row.ephemeral || row.agent !== undefined,
-    log,
-    recorder,
-    memory,
-    arm: () => {
-      void note.report();
-      return deadlines.arm();
-    },
-    hands,
-    watch,
-    settings: env,
-    wasTakenBack: (atMs) => wasTakenBack(env, atMs, Date.now()),
-    head: () => tape.head,
-    now: () => Date.now(),
-    newUuid: () => crypto.randomUUID(),
-    worktree: () => ({
-      commit: false,
-      ...row.agent?.settings.worktree,
-      message: listing.row.title,
-    }),
-    onEnd,
-    onStep: () => {
-      parentLink?.notify();
-      activity.look();
-      void note.report();
-    },
-    advanceSubagents: () => children.advance(),
-    recallSubagents: (left) => children.recall(left),
-    advance: () => runner.advance(),
+  const deadlines = new Deadlines(storage, meter, isStored, {
+    onFailure: (deadline, error) => watch.log('deadline_missed', log.current, { deadline, error }),
+    againMs: RUN_LIMITS.watchdogMs,
+  });
+  const arm = () => {
+    void note.report();
+    return deadlines.arm();
   };
-  const calls = new CallDesk(deps);
-  const runner = new Runner(
-    deps,
-    calls,
-    new RunEnding(deps, new RunRows(meter, isStored ? log.storedRows : null, isListed(row))),
-  );
-  const inbox = new Inbox(deps, calls, runner);
   let hasSubagents = false;
   const state: ListedState = {
     agentStatus: () => agent?.status,
@@ -135,55 +98,50 @@ export function assembleParts(
       newestSaid(reader.views.back(ordinal), ACCOUNT_LIMITS.maxSearchChars, ordinal),
   };
   const inOrder = (work: () => Promise<void>) => listing.inOrder(work);
-  const noted = { row, env, recorder, state, inOrder, meter, arm: deps.arm };
+  const noted = { row, env, recorder, state, inOrder, meter, arm };
   const activity = new ActivityReport(noted, isStored);
-  const { runs } = store;
   const listing = new Listing(row, { env, store, log, runs, state }, isStored);
   const reader = new TapeReader(listing, tape, log, runs);
-  const { arm, now } = deps;
-  const titles = new Titles({ listing, runs, reader, recorder, watch, settings: env, arm });
+  const now = () => Date.now();
+  const advance = () => runner.advance();
+  const isUnattended = row.ephemeral || row.agent !== undefined;
+  const callDeps = { isUnattended, log, recorder, memory, hands, watch, now, advance };
+  const calls = new CallDesk(callDeps);
   const family = { env, log, runs, recorder, now, arm };
   const children = new Children({ ...family, row, calls, meter, watch });
-  const { parent } = row;
-  const parentLink =
-    parent && new ParentLink({ ...family, parent, listing, reader, head: deps.head, onOver });
-  const reporters = [listing, activity, ...(parentLink ? [parentLink] : [])];
-  const advance = () => runner.advance();
-  const deadlines: Deadlines<DeadlineName> = new Deadlines(storage, meter, isStored, {
-    derive: (nowMs) => {
-      const known = [
-        ...runner.deadlines(nowMs),
-        ...titles.deadlines(nowMs),
-        ...(agent?.deadlines() ?? []),
-        ...due('subagents', children.dueMs()),
-        ...due('report', parentLink?.dueMs()),
-      ];
-      const isOver = row.ephemeral && known.length === 0;
-      const endsMs = isOver ? reader.answeredMs() + CONVERSATION_LIMITS.ephemeralMs : null;
-      return [
-        ...known,
-        ...due('report', listing.dueMs()),
-        ...due('report', activity.dueMs()),
-        ...due('expiry', endsMs),
-        ...due('expiry', lapsesAtMs({ row, log, reader })),
-      ];
+  const head = () => tape.head;
+  const parentLink = parent && new ParentLink({ ...family, parent, listing, reader, head, onOver });
+  const deps: RunDeps = {
+    ...callDeps,
+    conversationId,
+    arm,
+    settings: env,
+    wasTakenBack: (atMs) => wasTakenBack(env, atMs, now()),
+    head,
+    newUuid: () => crypto.randomUUID(),
+    worktree: () => ({
+      commit: false,
+      ...row.agent?.settings.worktree,
+      message: listing.row.title,
+    }),
+    onEnd,
+    onStep: () => {
+      parentLink?.notify();
+      activity.look();
+      void note.report();
     },
-    handlers: {
-      watchdog: advance,
-      attempt: advance,
-      bridge: advance,
-      calls: advance,
-      title: () => titles.advance(),
-      budget: () => runner.endOverBudget(),
-      questions: advance,
-      report: async () => void (await Promise.all(reporters.map((each) => each.report()))),
-      subagents: () => children.advance(),
-      expiry: onExpiry,
-      agent: () => agent?.wake(),
-    },
-    onFailure: (deadline, error) => watch.log('deadline_missed', log.current, { deadline, error }),
-    againMs: RUN_LIMITS.watchdogMs,
-  });
+    subagents: children,
+  };
+  const rows = new RunRows(meter, isStored ? log.storedRows : null, isListed(row));
+  const runner = new Runner(deps, calls, new RunEnding(deps, rows));
+  const expiresAtMs = () => {
+    const isUnheard = children.dueMs() !== null || (parentLink?.dueMs() ?? null) !== null;
+    const isOver = row.ephemeral && !log.current && !isUnheard;
+    if (isOver) return reader.answeredMs() + CONVERSATION_LIMITS.ephemeralMs;
+    return lapsesAtMs({ row, log, reader });
+  };
+  const inbox = new Inbox(deps, calls, runner);
+  const titles = new Titles({ listing, runs, reader, recorder, watch, settings: env, arm });
   const publish = () => listing.publish(reader.answeredMs());
   const deliveries = new DeliveryStore(meter.watch(storage.sql));
   const kept = { log, recorder, reader, listing, store, env, hands, turns: runs.turns };
@@ -191,11 +149,34 @@ export function assembleParts(
     row.agent === undefined
       ? null
       : new ConversationAgent(row.agent, { ...kept, publish, arm, deliveries });
+  deadlines.add((nowMs) => runner.deadlines(nowMs), {
+    watchdog: advance,
+    attempt: advance,
+    bridge: advance,
+    calls: advance,
+    questions: advance,
+    budget: () => runner.endOverBudget(),
+  });
+  deadlines.add((nowMs) => titles.deadlines(nowMs), { title: () => titles.advance() });
+  deadlines.add(() => agent?.deadlines() ?? [], { agent: () => agent?.wake() });
+  deadlines.add(() => deadlineAt('subagents', children.dueMs()), {
+    subagents: () => children.advance(),
+  });
+  // What the account or the parent has not heard of.
+  const reporters = [listing, activity, ...(parentLink ? [parentLink] : [])];
+  deadlines.add(() => reporters.flatMap((each) => deadlineAt('report', each.dueMs())), {
+    report: async () => void (await Promise.all(reporters.map((each) => each.report()))),
+  });
+  deadlines.add(() => deadlineAt('expiry', expiresAtMs()), { expiry: onExpiry });
+  recorder.onRecord = () => {
+    agent?.look();
+    activity.look();
+  };
   if (isStored) agent?.wake(); // An earlier instance may have died between a change and its report.
   // Ends a damaged run now: its followers would otherwise wait for the next request or alarm.
-  if (log.isDamaged || recorder.isDamaged) queueMicrotask(() => runner.advance());
+  if (log.isDamaged || recorder.isDamaged) queueMicrotask(advance);
   const approvals = new Approvals(log, recorder, hands, bridgeId);
-  const plans = new Plans({ conversationId, log, runs: store.runs, tape, recorder });
+  const plans = new Plans({ conversationId, log, runs, tape, recorder });
   /** The fields that never change; the listing owns the others. */
   const fixed: Pick<
     ConversationRow,
@@ -225,9 +206,6 @@ export function assembleParts(
   };
 }
 
-function due<Name extends DeadlineName>(
-  name: Name,
-  atMs: number | null | undefined,
-): Deadline<Name>[] {
-  return atMs == null ? [] : [{ name, atMs }];
+function deadlineAt<Name extends string>(name: Name, atMs: number | null): Deadline<Name>[] {
+  return atMs === null ? [] : [{ name, atMs }];
 }

@@ -189,13 +189,13 @@ const NAMES = ['tea', 'bread'] as const;
 type Name = (typeof NAMES)[number];
 
 interface Kitchen {
-  readonly deadlines: Deadlines<Name>;
+  readonly deadlines: Deadlines;
   /** What is derived. */
   readonly due: Deadline<Name>[];
   readonly handlers: Record<Name, () => void | Promise<void>>;
   readonly meter: RowMeter;
   readonly storage: DurableObjectStorage;
-  readonly failures: [Name, unknown][];
+  readonly failures: [string, unknown][];
 }
 
 /** Where the alarm of a real object stands after the work. The time is {@link NOW}. */
@@ -211,8 +211,9 @@ function alarmAfter(
     const meter = new RowMeter();
     const failures: Kitchen['failures'] = [];
     const onFailure = (...failure: (typeof failures)[number]) => void failures.push(failure);
-    const duties = { derive: () => due, handlers, onFailure, againMs: AGAIN_MS };
-    const deadlines = new Deadlines<Name>(storage, meter, isStored, duties);
+    const settings = { onFailure, againMs: AGAIN_MS };
+    const deadlines = new Deadlines(storage, meter, isStored, settings);
+    deadlines.add(() => due, handlers);
     await work({ deadlines, due, handlers, failures, meter, storage });
     return await storage.getAlarm();
   });

@@ -461,7 +461,7 @@ it('a cancel leaves the model unasked that was about to be asked', async () => {
   const held = { is: true };
   const { arm } = Deadlines.prototype;
   const arming = vi.spyOn(Deadlines.prototype, 'arm');
-  arming.mockImplementation(async function (this: Deadlines<string>) {
+  arming.mockImplementation(async function (this: Deadlines) {
     await untilFree(held);
     await arm.call(this);
   });

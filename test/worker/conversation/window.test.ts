@@ -226,9 +226,7 @@ describe('a model whose room no one knows', () => {
     // The cancel comes between the refusal and what would be asked then.
     const { arm } = Deadlines.prototype;
     let isCancelled = false;
-    vi.spyOn(Deadlines.prototype, 'arm').mockImplementation(async function (
-      this: Deadlines<string>,
-    ) {
+    vi.spyOn(Deadlines.prototype, 'arm').mockImplementation(async function (this: Deadlines) {
       while (!isCancelled) await scheduler.wait(1);
       await Reflect.apply(arm, this, []);
     });

@@ -96,7 +96,7 @@ async function left(): Promise<{ bridgeId: string }> {
 function slowDown() {
   const count = { begun: 0, ended: 0 };
   const real = Deadlines.prototype.arm;
-  vi.spyOn(Deadlines.prototype, 'arm').mockImplementation(async function (this: Deadlines<string>) {
+  vi.spyOn(Deadlines.prototype, 'arm').mockImplementation(async function (this: Deadlines) {
     count.begun += 1;
     await scheduler.wait(200);
     await real.call(this);

@@ -1,27 +1,21 @@
 /** The calls of the current run: begins each call, shows its output, and settles it once. */
-
 import type { GivenResults } from '../../../shared/api/app-results.ts';
 import { DrawbridgeError } from '../../../shared/errors.ts';
 import { OUTPUT_LIMITS, RUN_LIMITS } from '../../../shared/limits.ts';
-import { switchMode } from '../../../shared/tools/switch-mode.ts';
 import type { Toolbox } from '../../../shared/tools/toolbox.ts';
 import { SECOND } from '../../../shared/units.ts';
-import type { Answer, Question } from '../../../shared/wire/documents.ts';
 import { failure, type ToolResult } from '../../../shared/wire/tunnel.ts';
-import { findMode, modeOf, nameOfMode, namesOfModes } from '../log/modes.ts';
 import { toolboxOf } from '../log/offered-tools.ts';
 import type { PendingCall, RunLog } from '../log/run-log.ts';
 import type { Memory } from '../memory/prepare-turn.ts';
 import type { RunWatch } from '../run-watch.ts';
 import { subagentOf } from '../store/errands.ts';
-import type { Call, Run, RunMode, Turn } from '../store/rows.ts';
+import type { Call, Run, RunMode } from '../store/rows.ts';
+import type { ErrorReport } from '../tape/error-document.ts';
 import type { Recorder } from '../tape/recorder.ts';
-import { spentSoFar } from '../tape/spending.ts';
 import { admitCall } from './calls.ts';
-import { openQuestions } from './clarifications.ts';
-import { runEdgeTool } from './edge-tools/edge-tools.ts';
-import { answerByDefault, answerQuestions, passOver } from './edge-tools/questions.ts';
-import { agrees, STAYS, switchResult } from './edge-tools/switch-mode.ts';
+import { Clarifications } from './clarifications.ts';
+import { EXECUTORS, type LateCall } from './executors.ts';
 import type { TunnelHands } from './hands.ts';
 import {
   canChange,
@@ -47,41 +41,25 @@ export interface CallDeps {
 }
 
 export class CallDesk {
+  readonly questions: Clarifications;
   readonly #deps: CallDeps;
 
   constructor(deps: CallDeps) {
     this.#deps = deps;
+    this.questions = new Clarifications(deps.log, deps.recorder, this.settle.bind(this));
   }
 
-  /** Settles a refused call, or a call that the edge answers itself, at once; calls for the bridge and for subagents wait. */
+  /** Settles at once what is refused or needs no one; other calls wait for a person, the app, the bridge or a subagent. */
   begin(call: Call, run: Run): void {
     const { log, recorder, memory, now } = this.#deps;
-    const { toolbox } = log;
     const refused = admitCall(call, run) ?? this.#stopRepeated(call, run);
     if (refused) return this.settle(call.callId, refused);
-    const executor = toolbox.executorOf(call.name);
-    if (executor === 'client') return this.#waitForClient(call, run);
-    if (executor !== 'edge') return;
-    const modes = { present: nameOfMode(modeOf(run)), all: namesOfModes(run.machine) };
-    const here = { todos: memory.todos, modes };
-    const outcome = runEdgeTool(toolbox.nameOf(call.name), call.arguments, here);
-    if (outcome?.type === 'result') this.settle(call.callId, outcome.result);
-    if (outcome?.type !== 'questions') return;
-    const answered = this.#repeated(call);
-    if (answered) return this.settle(call.callId, answered); // A person is not asked a third time.
+    const { begin } = EXECUTORS[log.toolbox.executorOf(call.name)];
+    const begun = begin(call, { run, log, memory, repeated: () => this.#repeated(call) });
+    if (begun.type === 'result') return this.settle(call.callId, begun.result);
+    if (begun.type === 'handed_over') return;
     log.setDeadline(now() + RUN_LIMITS.approvalMs);
-    const { documentId } = call;
-    const { questions } = outcome;
-    recorder.record([{ type: 'clarification_request', documentId, questions }]);
-  }
-
-  /** An app may have to ask its own user, who gets as much time as others. */
-  #waitForClient({ documentId }: Call, run: Run): void {
-    const { log, recorder, now } = this.#deps;
-    log.setDeadline(now() + RUN_LIMITS.approvalMs);
-    const turns = log.turns.filter(({ own }) => !own);
-    const spent = spentSoFar({ turns, windows: log.windowsOf(run), tasks: log.tasks });
-    recorder.record([{ type: 'client_call', documentId, ...(spent && { spent }) }]);
+    recorder.record([begun.event]);
   }
 
   /** Why the machine must ask a person about a call: it changes something, and repeats others; undefined for others. */
@@ -133,22 +111,6 @@ export class CallDesk {
     return before && isSame(before, result) ? noted(result) : result;
   }
 
-  /** Settles questions with a person's answers. Throws INVALID_REQUEST for answers that do not fit the questions. */
-  answer(call: Call, questions: readonly Question[], answers: readonly Answer[]): void {
-    const answered = answerQuestions(questions, answers);
-    const mode = this.#proposedBy(call);
-    if (mode === null) return this.settle(call.callId, answered);
-    const { current } = this.#deps.log;
-    const found = agrees(answers) ? findMode(mode, current?.machine ?? null) : undefined;
-    this.settle(call.callId, switchResult(mode, found !== undefined, answered), found);
-  }
-
-  /** The mode that a call of `switch_mode` asks for; null for another call. */
-  #proposedBy({ name, arguments: args }: Call): string | null {
-    if (this.#deps.log.toolbox.nameOf(name) !== switchMode.name) return null;
-    return switchMode.arguments.parse(args).mode;
-  }
-
   /** Stores a call's first result; later ones change nothing. `switched` is the mode that the run goes on in. */
   settle(callId: string, result: ToolResult, switched?: RunMode): void {
     const { log, recorder, now, advance, watch } = this.#deps;
@@ -192,12 +154,11 @@ export class CallDesk {
     { results, said }: GivenResults,
   ): { readonly sequence: number; readonly isNew: boolean } {
     const { log } = this.#deps;
-    const isForClient = ({ name }: Call) => log.toolbox.executorOf(name) === 'client';
-    const turn = log.turns.findLast(({ calls }) => calls.some(isForClient));
+    const turn = log.turns.findLast(({ calls }) => calls.some((call) => this.#isForClient(call)));
     if (!turn || log.current?.ordinal !== ordinal) throw notWaiting();
     const left = new Map(Object.entries(results));
     const given = turn.calls.flatMap((call, index) => {
-      const returned = isForClient(call) && left.get(call.documentId);
+      const returned = this.#isForClient(call) && left.get(call.documentId);
       if (!returned) return [];
       left.delete(call.documentId);
       const { text: data, images } = returned;
@@ -211,7 +172,7 @@ export class CallDesk {
       return { ...call, result };
     });
     if (left.size > 0) throw notWaiting();
-    const waiting = log.pending.filter(({ call }) => isForClient(call));
+    const waiting = log.pending.filter(({ call }) => this.#isForClient(call));
     const lacking = waiting.filter(({ call }) => results[call.documentId] === undefined);
     const [missing] = lacking;
     if (missing && said.length === 0) {
@@ -237,14 +198,25 @@ export class CallDesk {
     recorder.stream([{ type: 'tool_output', documentId, delta }]);
   }
 
-  /** Settles calls whose time is over. */
-  giveUp(calls: readonly Call[]): void {
-    const { toolbox } = this.#deps.log;
-    for (const { callId, name } of calls) {
-      const isForEdge = toolbox.executorOf(name) === 'edge';
-      this.settle(callId, isForEdge ? NOT_ANSWERED : DEADLINE_PASSED);
+  /** The calls that have a time limit, and what becomes of each once it is over. */
+  get timed(): { readonly call: Call; readonly late: LateCall }[] {
+    const { pending, toolbox } = this.#deps.log;
+    return pending.flatMap(({ call }) => {
+      const { late } = EXECUTORS[toolbox.executorOf(call.name)];
+      return late ? [{ call, late }] : [];
+    });
+  }
+
+  /** Settles the calls whose time is over. Where one of them fails the run, only returns its error. */
+  giveUp(): ErrorReport | null {
+    const { timed } = this;
+    for (const { late } of timed) if (late.type === 'fail') return late.error;
+    for (const { call, late } of timed) {
+      if (late.type === 'settle') this.settle(call.callId, late.result);
     }
-    this.#recall(calls, toolbox);
+    const calls = timed.map(({ call }) => call);
+    this.#recall(calls, this.#deps.log.toolbox);
+    return null;
   }
 
   /** Settles calls of before a restore. The future that was taken back may have run them. */
@@ -268,39 +240,16 @@ export class CallDesk {
     void this.#deps.hands.cancel(callIds).catch(() => undefined);
   }
 
-  /** When the open questions of the turn count as unanswered by the run's request; null without such questions. */
-  unansweredAt({ request }: Run, turn: Turn): number | null {
-    if (!request.questions || this.#open().length === 0) return null;
-    return turn.atMs + request.questions.afterSeconds * SECOND;
-  }
-
-  /** Settles the open questions as the run's request says where no one answers. */
-  answerThemselves({ request }: Run): void {
-    for (const { call, questions } of this.#open()) {
-      if (this.#proposedBy(call) !== null) this.settle(call.callId, NOT_SWITCHED);
-      else if (request.questions?.otherwise !== 'default') this.settle(call.callId, NOT_ANSWERED);
-      else this.settle(call.callId, answerByDefault(questions));
-    }
-  }
-
-  /** The calls that wait for a person's answer to their questions. */
-  #open(): { readonly call: Call; readonly questions: readonly Question[] }[] {
-    const { log, recorder } = this.#deps;
-    return log.pending.flatMap(({ call }) => {
-      const questions = openQuestions(recorder.response, call.documentId);
-      return questions ? [{ call, questions }] : [];
-    });
-  }
-
   /** Ends open questions, and calls that wait for the app: who sends a message instead wants to go on without them. */
-  passOverQuestions(): void {
-    for (const { call, questions } of this.#open()) {
-      this.settle(call.callId, passOver(questions));
+  passOver(): void {
+    this.questions.passOver();
+    for (const { call } of this.#deps.log.pending) {
+      if (this.#isForClient(call)) this.settle(call.callId, PASSED_OVER);
     }
-    const { pending, toolbox } = this.#deps.log;
-    for (const { call } of pending) {
-      if (toolbox.executorOf(call.name) === 'client') this.settle(call.callId, PASSED_OVER);
-    }
+  }
+
+  #isForClient({ name }: Call): boolean {
+    return this.#deps.log.toolbox.executorOf(name) === 'client';
   }
 }
 
@@ -313,20 +262,8 @@ function notWaiting(): DrawbridgeError {
 
 const PASSED_OVER = failure('NOT_ANSWERED', 'The app sent a message in place of the result.');
 
-const NOT_ANSWERED = failure(
-  'NOT_ANSWERED',
-  'No one answered in time. Decide yourself, or end and say what is open.',
-);
-
-const NOT_SWITCHED = failure('NOT_ANSWERED', `No one answered in time. ${STAYS}`);
-
 /** How long a person has to answer where the request does not say it. */
 const USUAL_SECONDS = RUN_LIMITS.approvalMs / SECOND;
-
-const DEADLINE_PASSED = failure(
-  'DEADLINE_PASSED',
-  'The bridge gave no result in time. Whether the call had any effect is unknown: check before you repeat it.',
-);
 
 const TAKEN_BACK = failure(
   'UNKNOWN_OUTCOME',

@@ -24,9 +24,8 @@ export class RunEnding {
 
   /** Ends the current run or a waiting one. `turn` is the run's last turn, where it is not stored yet. */
   end(run: Run, status: EndStatus, last: readonly TapeEvent[] = [], turn?: NewTurn): void {
-    const { log, recorder, conversationId, head, now, onEnd, advance, recallSubagents, watch } =
-      this.#deps;
-    const { settings } = this.#deps;
+    const { log, recorder, conversationId, head, now, onEnd, advance, watch } = this.#deps;
+    const { settings, subagents } = this.#deps;
     const startedMs = run.started === null ? now() : Date.parse(recorder.response?.created ?? '');
     const responseId = responseIdOf(conversationId, run.ordinal);
     const durationMs = Math.max(0, now() - startedMs);
@@ -53,7 +52,7 @@ export class RunEnding {
     const { turns } = spending;
     const calls = turns.reduce((count, turn) => count + turn.calls.length, 0);
     watch.ended(run, { status, code: codeIn(last), durationMs, turns: turns.length, calls });
-    recallSubagents(left);
+    subagents.recall(left);
     onEnd(run.ordinal);
     advance();
   }

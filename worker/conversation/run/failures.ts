@@ -119,13 +119,6 @@ export const QUESTIONS_UNANSWERED: ErrorReport = {
   message: 'Stopped: no one answered the questions in time. Send another message to go on.',
 };
 
-/** For a run whose app never sent the results of its own tools: going on would cost money for no reader. */
-export const RESULTS_MISSING: ErrorReport = {
-  code: 'RESULTS_MISSING',
-  source: 'drawbridge',
-  message: 'Stopped: the app did not send the results of its own tools in time.',
-};
-
 export const RECOVERY_EXHAUSTED: ErrorReport = {
   code: 'RECOVERY_EXHAUSTED',
   source: 'drawbridge',

@@ -2,7 +2,7 @@
 import { UPSTREAM_LIMITS } from '../../upstream/limits.ts';
 import type { CallDesk } from '../calls/call-desk.ts';
 import type { Deadline } from '../deadlines.ts';
-import type { PendingCall, RunLog } from '../log/run-log.ts';
+import type { RunLog } from '../log/run-log.ts';
 import type { Run } from '../store/rows.ts';
 import type { HandOver } from './hand-over.ts';
 
@@ -32,10 +32,10 @@ export function stepDeadlines(
         ? [{ name: 'attempt', atMs: phase.run.notBefore }]
         : [{ name: 'watchdog', atMs: nowMs }];
     case 'awaiting_tools': {
-      const { run, turn, pending } = phase;
-      const isTimed = timed(pending, log).length > 0;
+      const { run, turn } = phase;
+      const isTimed = calls.timed.length > 0;
       const end = { name: 'calls' as const, atMs: log.deadlineOf(run, turn) };
-      const atMs = calls.unansweredAt(run, turn);
+      const atMs = calls.questions.unansweredAt(run, turn);
       const questions = atMs === null ? [] : [{ name: 'questions' as const, atMs }];
       const bridges = handOver.waiting.length > 0 ? [bridge] : [];
       return [...bridges, ...(isTimed ? [end] : []), ...questions];
@@ -43,11 +43,6 @@ export function stepDeadlines(
     default:
       return phase satisfies never;
   }
-}
-
-/** The calls that have a time limit. Subagents have limits of their own, and are asked for their state. */
-export function timed(pending: readonly PendingCall[], { toolbox }: RunLog): PendingCall[] {
-  return pending.filter(({ call }) => toolbox.executorOf(call.name) !== 'agent');
 }
 
 /** Whether the run waits for its next attempt. A wait above maxRetryAfterMs means that the clock was set back. */

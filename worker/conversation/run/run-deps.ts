@@ -30,8 +30,10 @@ export interface RunDeps extends CallDeps {
   readonly onEnd: (ordinal: number) => void;
   /** Called after each step of the run, when its outcome is stored. Must not throw. */
   readonly onStep: () => void;
-  /** Starts and ends subagents, as far as it is time for that. Returns at once. */
-  readonly advanceSubagents: () => void;
-  /** Ends the subagents among these calls, for whose results the run waits no more. */
-  readonly recallSubagents: (calls: readonly Call[]) => void;
+  readonly subagents: {
+    /** Starts and ends subagents, as far as it is time for that. Returns at once. */
+    advance(): void;
+    /** Ends the subagents among these calls, for whose results the run waits no more. */
+    recall(calls: readonly Call[]): void;
+  };
 }

@@ -21,7 +21,6 @@ import {
   NOT_RUN,
   QUESTIONS_UNANSWERED,
   RECOVERY_EXHAUSTED,
-  RESULTS_MISSING,
 } from './failures.ts';
 import { HandOver } from './hand-over.ts';
 import {
@@ -34,7 +33,7 @@ import {
 } from './model-turn.ts';
 import { checkOutput, OUTPUT_INVALID, repairNote, wasRepaired } from './output.ts';
 import { inWantedMode } from './own-mode.ts';
-import { isEarly, type RunDeadline, stepDeadlines, timed } from './run-deadlines.ts';
+import { isEarly, type RunDeadline, stepDeadlines } from './run-deadlines.ts';
 import type { RunDeps } from './run-deps.ts';
 import { searchAtEnd } from './steps/debug-check.ts';
 import { steerStep } from './steps/looks.ts';
@@ -247,7 +246,11 @@ export class Runner {
     // One that arrived meanwhile is looked up first, and sent with the others.
     if (prepared && steerStep(run, this.#deps)) return;
     if (prepared) {
-      this.#sendSteers(run); // In the same step in which `prepareTurn` read them.
+      // In the same step in which `prepareTurn` read them.
+      const { log, recorder, conversationId } = this.#deps;
+      const responseId = responseIdOf(conversationId, run.ordinal);
+      if (log.hasWaitingSteer) recorder.record([{ type: 'steered', responseId }]);
+      log.placeSteers(run);
       this.#takeTurn(run, await streamTurn(run, prepared, this.#deps, asking));
     } else if (refusal) this.#failRefused(run, refusal.first);
   }
@@ -298,13 +301,6 @@ export class Runner {
       if (step.result) this.#calls.settle(call.callId, step.result);
       else if (step.isChecked) this.#calls.begin(call, run);
     }
-  }
-
-  #sendSteers(run: Run): void {
-    const { log, recorder, conversationId } = this.#deps;
-    const responseId = responseIdOf(conversationId, run.ordinal);
-    if (log.hasWaitingSteer) recorder.record([{ type: 'steered', responseId }]);
-    log.placeSteers(run);
   }
 
   /** Takes back what an earlier instance showed of this turn before it died. The turn is then asked again. */
@@ -362,17 +358,18 @@ export class Runner {
   }
 
   async #awaitTools({ run, turn, pending }: Phase & { type: 'awaiting_tools' }): Promise<void> {
-    const { log, arm, now, advanceSubagents } = this.#deps;
-    const unansweredAt = this.#calls.unansweredAt(run, turn);
+    const { log, arm, now, subagents } = this.#deps;
+    const { questions, timed } = this.#calls;
+    const unansweredAt = questions.unansweredAt(run, turn);
     if (unansweredAt !== null && now() >= unansweredAt) {
-      if (run.request.questions?.otherwise !== 'stop') return this.#calls.answerThemselves(run);
+      if (run.request.questions?.otherwise !== 'stop') return questions.answerThemselves(run);
       return this.#stop(run, pending, QUESTIONS_UNANSWERED);
     }
-    const late = now() >= log.deadlineOf(run, turn) ? timed(pending, log) : [];
-    const isSilent = late.some(({ call }) => log.toolbox.executorOf(call.name) === 'client');
-    if (isSilent) return this.#stop(run, pending, RESULTS_MISSING);
-    if (late.length > 0) return this.#calls.giveUp(late.map(({ call }) => call));
-    advanceSubagents();
+    if (timed.length > 0 && now() >= log.deadlineOf(run, turn)) {
+      const error = this.#calls.giveUp();
+      return error ? this.#stop(run, pending, error) : undefined;
+    }
+    subagents.advance();
     await arm();
     // Looks again after the await: calls that were cancelled or settled meanwhile must not be handed over.
     await this.#handOver.handOver(run, turn);

@@ -21,22 +21,17 @@ export interface Resumed {
 export class Recorder {
   readonly #tape: Tape;
   readonly #followers: Followers;
-  readonly #onRecord: () => void;
   readonly #fold = new ResponseFold();
   /** Whether the response that was running when this instance began is damaged on the tape. */
   readonly isDamaged: boolean;
+  /** Called after each {@link record}. */
+  onRecord: () => void = () => undefined;
   #commitTimer: ReturnType<typeof setTimeout> | undefined;
 
-  /** `resume` is the current run that this instance found, or null. `onRecord` is called after each {@link record}. */
-  constructor(
-    tape: Tape,
-    followers: Followers,
-    resume: Resumed | null,
-    onRecord: () => void = () => undefined,
-  ) {
+  /** `resume` is the current run that this instance found, or null. */
+  constructor(tape: Tape, followers: Followers, resume: Resumed | null) {
     this.#tape = tape;
     this.#followers = followers;
-    this.#onRecord = onRecord;
     this.isDamaged = resume !== null && this.#resume(resume);
   }
 
@@ -82,7 +77,7 @@ export class Recorder {
     this.#take(this.#tape.append(events, 'now'));
     this.#clearTimer();
     this.#followers.flush();
-    this.#onRecord();
+    this.onRecord();
   }
 
   /**

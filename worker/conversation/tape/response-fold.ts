@@ -16,8 +16,12 @@ export class ResponseFold {
 
   /** Applies the event and returns the event to send. */
   see(event: StreamEvent): StreamEvent {
-    if (event.type === 'response_start') this.#begin(event);
-    else if (this.response) foldEvent(this.response, event);
+    if (event.type === 'response_start') {
+      this.response = newResponse(event.response);
+      this.openDocuments.clear();
+      this.lastSequence = 0;
+      this.isDone = false;
+    } else if (this.response) foldEvent(this.response, event);
     if (event.type === 'document_start') {
       this.openDocuments.add(event.document.id);
       this.lastSequence = event.document.sequence;
@@ -25,17 +29,6 @@ export class ResponseFold {
     if (event.type === 'done') this.isDone = true;
     if (event.type !== 'document_end') return event;
     this.openDocuments.delete(event.documentId);
-    return this.#withContent(event);
-  }
-
-  #begin(event: Extract<StreamEvent, { type: 'response_start' }>): void {
-    this.response = newResponse(event.response);
-    this.openDocuments.clear();
-    this.lastSequence = 0;
-    this.isDone = false;
-  }
-
-  #withContent(event: Extract<StreamEvent, { type: 'document_end' }>): StreamEvent {
     const content = this.response && findDocument(this.response, event.documentId)?.content;
     return content === null || content === undefined ? event : { ...event, finalContent: content };
   }

@@ -1,18 +1,18 @@
 /** Incoming messages: each one starts or queues a run, steers the current run, or replaces a waiting message. */
 
-import type { MessageContent } from '../../../shared/api/requests.ts';
-import { DrawbridgeError } from '../../../shared/errors.ts';
-import { MAX_RESPONSES, responseIdOf } from '../../../shared/ids.ts';
-import { REQUEST_LIMITS, RUN_LIMITS } from '../../../shared/limits.ts';
-import type { TapeEvent } from '../../../shared/wire/events.ts';
-import type { Posted } from '../../ports/conversation.ts';
-import type { CallDesk } from '../calls/call-desk.ts';
-import { ERRANDS } from '../store/errands.ts';
-import type { Machine, Run, RunRequest } from '../store/rows.ts';
-import { contentOf, messageOf, shown, startEvent } from '../tape/run-events.ts';
-import { inWantedMode } from './own-mode.ts';
-import type { RunDeps } from './run-deps.ts';
-import type { Runner } from './runner.ts';
+import type { MessageContent } from '../../shared/api/requests.ts';
+import { DrawbridgeError } from '../../shared/errors.ts';
+import { MAX_RESPONSES, responseIdOf } from '../../shared/ids.ts';
+import { REQUEST_LIMITS, RUN_LIMITS } from '../../shared/limits.ts';
+import type { TapeEvent } from '../../shared/wire/events.ts';
+import type { Posted } from '../ports/conversation.ts';
+import type { CallDesk } from './calls/call-desk.ts';
+import { inWantedMode } from './run/own-mode.ts';
+import type { RunDeps } from './run/run-deps.ts';
+import type { Runner } from './run/runner.ts';
+import { ERRANDS } from './store/errands.ts';
+import type { Machine, Run, RunRequest } from './store/rows.ts';
+import { contentOf, messageOf, shown, startEvent } from './tape/run-events.ts';
 
 /** Every message is stored and shown in the caller's synchronous step. */
 export class Inbox {
@@ -101,7 +101,7 @@ export class Inbox {
   /** Adds a run. It starts at once when no run is current and its machine is known; otherwise it waits. */
   #submit(ordinal: number, posted: Posted, machine: Machine | null | undefined): string {
     const { log, recorder, head, conversationId, advance, now, settings, watch } = this.#deps;
-    this.#calls.passOverQuestions();
+    this.#calls.passOver();
     const { request } = posted;
     const message = messageOf(posted, responseIdOf(conversationId, ordinal));
     const said: TapeEvent = { type: 'message', message };
@@ -142,7 +142,7 @@ export class Inbox {
     const message = messageOf(posted, responseIdOf(conversationId, run.ordinal));
     recorder.record([{ type: 'message', message: { ...message, steers: true } }]);
     log.addSteer(run, { content: contentOf(posted.request), idempotency });
-    this.#calls.passOverQuestions();
+    this.#calls.passOver();
     advance();
     return message.responseId;
   }
