@@ -9,7 +9,6 @@ import {
   modelForRole,
   resolveTarget,
 } from '../upstream/models.ts';
-import type { UpstreamReply } from '../upstream/reader.ts';
 import type { UpstreamRequest } from '../upstream/request.ts';
 import type { Deadline } from './deadlines.ts';
 import type { Listing } from './listing.ts';
@@ -97,7 +96,7 @@ export class Titles {
     await arm();
     const target = resolveTarget(model, settings);
     const { reply } = await this.#askInTime(target, this.#requestOf(run, model));
-    const title = titleIn(reply);
+    const title = reply.outcome === 'completed' ? plainTitle(reply.text) : null;
     // A person may have given a title meanwhile.
     if (title === null || this.#stopping.signal.aborted || !listing.entitle(title)) return;
     const { archived } = listing.row;
@@ -151,8 +150,4 @@ function fastModel(settings: ModelEnv): string | null {
 
 function beginningOf(text: string): string {
   return text.trim().slice(0, TITLE_LIMITS.maxSentChars).toWellFormed();
-}
-
-function titleIn({ outcome, text }: UpstreamReply): string | null {
-  return outcome === 'completed' ? plainTitle(text) : null;
 }

@@ -187,7 +187,8 @@ async function openConversation(
   const title = agent?.title ?? titleOf(messages.at(-1)?.content ?? '');
   if (asked !== undefined) {
     if (terms && !bridges.includes(asked)) throw noBridge();
-    await requireBridge(env, account, asked);
+    const describe = () => tunnelOf(env, asked).describe(account);
+    if (!(await reach<object | null>(describe))) throw noBridge();
   }
   const isTitled = agent?.title !== undefined;
   const bridgeId = asked ?? (await onlyBridge(env, account));
@@ -209,12 +210,6 @@ async function onlyBridge(env: Env, account: string): Promise<string | null> {
     'BRIDGE_NOT_NAMED',
     'bridgeId: this account has several bridges: name one, or use a token that names one, such as `drawbridge token` prints in the folder of a bridge',
   );
-}
-
-async function requireBridge(env: Env, account: string, bridgeId: string): Promise<void> {
-  const describe = () => tunnelOf(env, bridgeId).describe(account);
-  if (await reach<object | null>(describe)) return;
-  throw noBridge();
 }
 
 function noBridge(): DrawbridgeError {

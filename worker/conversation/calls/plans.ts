@@ -84,7 +84,10 @@ export class Plans {
     for (const laid of this.#laidBack()) {
       const own = responseIdOf(conversationId, laid.run.ordinal);
       if (laid.documentId === documentId && (responseId ?? own) === own) {
-        if (!isNewest) throw superseded();
+        if (!isNewest) {
+          const message = 'A newer plan has replaced this one: use the newer one';
+          throw new DrawbridgeError('SUPERSEDED', message);
+        }
         const plan = this.#read(laid.run, documentId);
         if (plan) return plan;
       }
@@ -214,8 +217,4 @@ function planChanged(plan: Plan): DrawbridgeError {
     `The plan has changed meanwhile: its version is ${plan.version}. Look at details.plan and ask again with that version`,
     { details: { plan } },
   );
-}
-
-function superseded(): DrawbridgeError {
-  return new DrawbridgeError('SUPERSEDED', 'A newer plan has replaced this one: use the newer one');
 }

@@ -159,6 +159,7 @@ function endMetadata(
   const tool = toolbox.find(call.name);
   const document = documentOf(tool);
   const reported = result.metadata ?? {};
+  const { duration_ms: duration } = reported;
   const subject = shown?.['filePath'] ?? shown?.['command'];
   const known = metadataOfArguments(document, (argument) =>
     textOfArgument(call, tool, argument, argument === subjectOf(document) ? subject : undefined),
@@ -185,7 +186,7 @@ function endMetadata(
       return { ...ClarificationMetadata.safeParse(reported).data };
     case 'tool_call':
       return {
-        duration_ms: durationOf(reported),
+        duration_ms: typeof duration === 'number' && duration >= 0 ? duration : 0,
         ...ToolCallMetadata.pick({ images: true, undo: true }).safeParse(reported).data,
       };
     default:
@@ -204,9 +205,4 @@ function textOfArgument(
   const written = tool?.meant(raw) ?? raw;
   const known = [call.arguments?.[argument], shown, written[argument]];
   return known.find((value) => typeof value === 'string') ?? '';
-}
-
-function durationOf(reported: Metadata): number {
-  const duration = reported['duration_ms'];
-  return typeof duration === 'number' && duration >= 0 ? duration : 0;
 }

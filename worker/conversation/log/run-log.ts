@@ -221,10 +221,7 @@ export class RunLog {
   }
 
   addSteer(run: Run, steer: Pick<Steer, 'content' | 'idempotency'>): void {
-    const stored = { ...steer, number: this.#steerNumber + 1, run: run.ordinal, turns: null };
-    this.#store.insertSteer(stored);
-    this.#steerNumber = stored.number;
-    this.#steers.push(stored);
+    this.#add({ ...steer, run: run.ordinal, turns: null });
     this.#remember(steer.idempotency, run.ordinal);
   }
 
@@ -280,7 +277,11 @@ export class RunLog {
 
   /** The run that an earlier request with this key led to, as its message or as a steer. */
   findByKey(key: string): { run: Run; digest: string } | undefined {
-    this.#keys ??= this.#readKeys();
+    this.#keys ??= new Map(
+      this.#store
+        .readKeys(this.#newest - RUN_LIMITS.rememberedKeys)
+        .map(({ key: name, ...keyed }) => [name, keyed]),
+    );
     const known = this.#keys.get(key);
     const run = known && this.find(known.ordinal);
     return run && { run, digest: known.digest };
@@ -428,11 +429,6 @@ export class RunLog {
 
   #indexOf({ ordinal }: Run): number {
     return this.#open.findIndex((run) => run.ordinal === ordinal);
-  }
-
-  #readKeys(): Map<string, KeyedRun> {
-    const after = this.#newest - RUN_LIMITS.rememberedKeys;
-    return new Map(this.#store.readKeys(after).map(({ key, ...keyed }) => [key, keyed]));
   }
 
   #remember(idempotency: RunRequest['idempotency'], ordinal: number): void {

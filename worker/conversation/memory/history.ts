@@ -2,7 +2,7 @@
 import type { Toolbox } from '../../../shared/tools/toolbox.ts';
 import type { Todo } from '../../../shared/wire/documents.ts';
 import { isPreview } from '../store/errands.ts';
-import type { Call, Steer, Turn, Window } from '../store/rows.ts';
+import type { Steer, Turn, Window } from '../store/rows.ts';
 import type { RunStore } from '../store/run-statements.ts';
 import { TodoList } from './window/range.ts';
 import type { AnsweredTurn, LeavingOut, ModelHistory, SaidInRun } from './window/transcript.ts';
@@ -67,15 +67,12 @@ export function readTodos(store: RunStore, toolbox: Toolbox): readonly Todo[] {
     const written = TodoList.safeParse(result.metadata).data;
     const writing = store.turns.readTurn(turn);
     const writer = writing?.calls[call];
-    if (!written || !writer || !wasOurs(store, writing, writer, toolbox)) continue;
+    if (!written || !writer) continue;
+    const { clientTools } = store.readRun(writing.run)?.request ?? {};
+    if (toolbox.with(clientTools).executorOf(writer.name) !== 'edge') continue;
     return brought && isBehind(store, brought, writing) ? brought.todos : written.list;
   }
   return brought?.todos ?? window?.digest?.todos ?? [];
-}
-
-/** Whether the call was of a tool of the edge, in the toolbox that its run had. */
-function wasOurs(store: RunStore, { run }: Turn, { name }: Call, toolbox: Toolbox): boolean {
-  return toolbox.with(store.readRun(run)?.request.clientTools).executorOf(name) === 'edge';
 }
 
 /** A list of todos that came with a plan, after so many of its run's turns; `turns` is null after all of them. */

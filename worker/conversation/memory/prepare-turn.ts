@@ -26,7 +26,6 @@ import { cutPromptReport } from './cut-prompt.ts';
 import { estimateUsage } from './estimate.ts';
 import { HeldMessages } from './held-messages.ts';
 import { readHistory, readTodos } from './history.ts';
-import { leftOutReport } from './left-out-report.ts';
 import {
   frameOf,
   type RequestFrame,
@@ -158,13 +157,9 @@ export class Memory {
     return preparedWith(messagesOfHistory(read(), size), false);
   }
 
-  /**
-   * The turn has its answer. What it was made without is left out from now on, and reported with the words of the
-   * refusal; null without anything.
-   */
+  /** As {@link RefusedParts.answered}. */
   answered(run: Run, refusal: ErrorReport | undefined): ErrorReport | null {
-    const parts = this.#refused.answered(this.#turnOf(run));
-    return parts.length === 0 ? null : leftOutReport(parts, refusal);
+    return this.#refused.answered(this.#turnOf(run), refusal);
   }
 
   /** Nothing that could be changed has led to an answer. */

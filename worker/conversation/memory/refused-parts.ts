@@ -2,6 +2,7 @@
 
 import type { LeftPart, LeftRow, Run } from '../store/rows.ts';
 import type { RunStore } from '../store/run-statements.ts';
+import type { ErrorReport } from '../tape/error-document.ts';
 import { hasFound, LeftOut } from './window/left-out.ts';
 import { type ModelHistory, piecesOf } from './window/transcript.ts';
 
@@ -42,15 +43,25 @@ export class RefusedParts {
     return trials.current.length > 0;
   }
 
-  /** The turn has its answer. Returns the parts that it was made without since this turn; [] for none. */
-  answered(turn: TurnPlace): readonly LeftPart[] {
+  /**
+   * The turn has its answer. What it was made without since this turn stays left out, and is reported with the words of
+   * the refusal; null for nothing.
+   */
+  answered(turn: TurnPlace, refusal: ErrorReport | undefined): ErrorReport | null {
     const parts = this.#trialOf(turn);
     this.#trials = null;
-    if (parts.length === 0) return [];
+    if (parts.length === 0) return null;
+    const types = parts.map(({ type }) => type);
     const before = this.#helped?.run === turn.run ? this.#helped.types : [];
-    this.#helped = { run: turn.run, types: [...before, ...parts.map(({ type }) => type)] };
+    this.#helped = { run: turn.run, types: [...before, ...types] };
     for (const part of parts) this.#add(turn.run, { model: turn.model, part });
-    return parts;
+    const names = [...new Set(types.map((type) => NAMES[type]))];
+    return {
+      code: 'LEFT_OUT',
+      source: 'upstream',
+      message: `The model server refused a part of this conversation, so this answer was made without it: ${names.join('; ')}. Nothing is deleted, and another model gets it again.`,
+      ...(refusal?.details !== undefined && { details: refusal.details }),
+    };
   }
 
   /** No trial has led to an answer. */
@@ -114,6 +125,13 @@ export class RefusedParts {
     return this.#trials;
   }
 }
+
+const NAMES: Readonly<Record<LeftPart['type'], string>> = {
+  found: 'the pictures and files of your message',
+  results: 'what the tools returned last',
+  run: 'an earlier message that was refused before',
+  before: 'the earlier messages and answers',
+};
 
 /** The turn that is being asked for: its run, the model that is asked, and the run's turns before it. */
 export interface TurnPlace {

@@ -246,7 +246,11 @@ export class Runner {
     // One that arrived meanwhile is looked up first, and sent with the others.
     if (prepared && steerStep(run, this.#deps)) return;
     if (prepared) {
-      this.#sendSteers(run); // In the same step in which `prepareTurn` read them.
+      // In the same step in which `prepareTurn` read them.
+      const { log, recorder, conversationId } = this.#deps;
+      const responseId = responseIdOf(conversationId, run.ordinal);
+      if (log.hasWaitingSteer) recorder.record([{ type: 'steered', responseId }]);
+      log.placeSteers(run);
       this.#takeTurn(run, await streamTurn(run, prepared, this.#deps, asking));
     } else if (refusal) this.#failRefused(run, refusal.first);
   }
@@ -297,13 +301,6 @@ export class Runner {
       if (step.result) this.#calls.settle(call.callId, step.result);
       else if (step.isChecked) this.#calls.begin(call, run);
     }
-  }
-
-  #sendSteers(run: Run): void {
-    const { log, recorder, conversationId } = this.#deps;
-    const responseId = responseIdOf(conversationId, run.ordinal);
-    if (log.hasWaitingSteer) recorder.record([{ type: 'steered', responseId }]);
-    log.placeSteers(run);
   }
 
   /** Takes back what an earlier instance showed of this turn before it died. The turn is then asked again. */

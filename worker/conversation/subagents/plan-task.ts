@@ -49,6 +49,8 @@ export function planTask(call: Call, starting: Starting): PlannedTask {
   if (!budget) return refuse('BUDGET_EXCEEDED', NO_BUDGET);
   const { sampling, unasking, questions, withReasoning, context, trace } = run.request;
   const worktree = run.request.worktree === true ? conversationId : run.request.worktree;
+  // The rules that the request brought as messages hold for subagents, too.
+  const demands = run.request.messages.filter(({ role }) => role === 'system');
   const { type, mode, tools, definition } = kind;
   const above = subagentOf(run.request);
   const depth = (above?.depth ?? 0) + 1;
@@ -68,7 +70,7 @@ export function planTask(call: Call, starting: Starting): PlannedTask {
       withReasoning,
       worktree,
       budget,
-      messages: [...demandsOf(run), { role: 'user', content: args.prompt }],
+      messages: [...demands, { role: 'user', content: args.prompt }],
       context: context?.rules && { rules: context.rules },
       type: 'subagent',
       subagent: { type, depth, mayStart: below, definition, ...isUnattended },
@@ -99,23 +101,16 @@ function usable(model: string, { request }: Run, settings: ModelEnv): string | D
     if (model === request.model) return model;
     resolveModel(model, settings);
     const currency = request.budget?.maxCost?.currency;
-    const isPriced = (name: string) => priceIn(name, settings) === currency;
+    const isPriced = (name: string) => {
+      const target = resolveTarget(name, settings);
+      return target.kind !== 'demo' && target.prices?.currency === currency;
+    };
     if (currency === undefined || modelsOfRun(model, settings).every(isPriced)) return model;
     return new DrawbridgeError('COST_UNKNOWN', `model: ${model} has no price in ${currency}`);
   } catch (error) {
     if (error instanceof DrawbridgeError) return error;
     throw error;
   }
-}
-
-function priceIn(model: string, settings: ModelEnv): string | undefined {
-  const target = resolveTarget(model, settings);
-  return target.kind === 'demo' ? undefined : target.prices?.currency;
-}
-
-/** The rules that the request brought as messages: they hold for subagents, too. */
-function demandsOf({ request: { messages } }: Run): RunRequest['messages'] {
-  return messages.filter(({ role }) => role === 'system');
 }
 
 const TOO_MANY = `This answer has started as many subagents as it may: ${TASK_LIMITS.maxInTree}, with those kept for the subagents of generalPurpose ones. Do the rest yourself, or say what is left.`;

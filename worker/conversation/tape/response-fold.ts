@@ -14,24 +14,17 @@ export class ResponseFold {
 
   /** Applies the event and returns the event to send. */
   see(event: TapeEvent): TapeEvent {
-    if (event.type === 'response_start') this.#begin(event);
-    else if (this.response) foldEvent(this.response, event);
+    if (event.type === 'response_start') {
+      this.response = newResponse(event.response);
+      this.openDocuments.clear();
+      this.lastSequence = 0;
+    } else if (this.response) foldEvent(this.response, event);
     if (event.type === 'document_start') {
       this.openDocuments.add(event.document.id);
       this.lastSequence = event.document.sequence;
     }
     if (event.type !== 'document_end') return event;
     this.openDocuments.delete(event.documentId);
-    return this.#withContent(event);
-  }
-
-  #begin(event: Extract<TapeEvent, { type: 'response_start' }>): void {
-    this.response = newResponse(event.response);
-    this.openDocuments.clear();
-    this.lastSequence = 0;
-  }
-
-  #withContent(event: Extract<TapeEvent, { type: 'document_end' }>): TapeEvent {
     const content = this.response && findDocument(this.response, event.documentId)?.content;
     return content === null || content === undefined ? event : { ...event, finalContent: content };
   }

@@ -8,8 +8,8 @@ import { todoWrite } from '../../../../shared/tools/todo-write.ts';
 import type { Question, Todo } from '../../../../shared/wire/documents.ts';
 import type { ToolResult } from '../../../../shared/wire/tunnel.ts';
 import { layPlan } from './plan.ts';
-import { problemWith, questionsOf } from './questions.ts';
-import { askToSwitch, type Modes, problemWithMode } from './switch-mode.ts';
+import { questionsOf } from './questions.ts';
+import { askToSwitch, type Modes } from './switch-mode.ts';
 import { writeTodos } from './todos.ts';
 
 /** The outcome of a call: a result, or questions that a person must answer first. */
@@ -26,28 +26,19 @@ interface Situation {
 
 /** Null for a tool that does not run here. `args` has passed the tool's schema. */
 export function runEdgeTool(tool: string, args: unknown, situation: Situation): EdgeOutcome | null {
-  return Object.hasOwn(WORK, tool) ? WORK[tool as ToolName<'edge'>](args, situation) : null;
+  if (!Object.hasOwn(WORK, tool)) return null;
+  const done = WORK[tool as ToolName<'edge'>](args, situation);
+  return 'status' in done
+    ? { type: 'result', result: done }
+    : { type: 'questions', questions: done };
 }
 
+/** What each tool does: it has a result, or asks the user. */
 const WORK: Readonly<
-  Record<ToolName<'edge'>, (args: unknown, situation: Situation) => EdgeOutcome>
+  Record<ToolName<'edge'>, (args: unknown, situation: Situation) => ToolResult | Question[]>
 > = {
-  todo_write: (args, { todos }) => toOutcome(writeTodos(todoWrite.arguments.parse(args), todos)),
-  create_plan: (args) => toOutcome(layPlan(createPlan.arguments.parse(args))),
-  ask_question: (args) => ask(askQuestion.arguments.parse(args)),
-  switch_mode: (args, { modes }) => propose(switchMode.arguments.parse(args).mode, modes),
+  todo_write: (args, { todos }) => writeTodos(todoWrite.arguments.parse(args), todos),
+  create_plan: (args) => layPlan(createPlan.arguments.parse(args)),
+  ask_question: (args) => questionsOf(askQuestion.arguments.parse(args)),
+  switch_mode: (args, { modes }) => askToSwitch(switchMode.arguments.parse(args).mode, modes),
 };
-
-function ask(args: Parameters<typeof questionsOf>[0]): EdgeOutcome {
-  const problem = problemWith(args);
-  return problem ? toOutcome(problem) : { type: 'questions', questions: questionsOf(args) };
-}
-
-function propose(mode: string, modes: Modes): EdgeOutcome {
-  const problem = problemWithMode(mode, modes);
-  return problem ? toOutcome(problem) : { type: 'questions', questions: askToSwitch(mode, modes) };
-}
-
-function toOutcome(result: ToolResult): EdgeOutcome {
-  return { type: 'result', result };
-}

@@ -5,27 +5,25 @@ import type { askQuestion } from '../../../../shared/tools/ask-question.ts';
 import type { Answer, ClarificationMetadata, Question } from '../../../../shared/wire/documents.ts';
 import { failure, type ToolResult } from '../../../../shared/wire/tunnel.ts';
 
-type QuestionArguments = z.output<typeof askQuestion.arguments>;
-
-/** The refusal of questions or options with equal ids; null without any. */
-export function problemWith({ questions }: QuestionArguments): ToolResult | null {
+/** The questions; the refusal of those with equal ids, or with options that have. */
+export function questionsOf({
+  questions,
+}: z.output<typeof askQuestion.arguments>): Question[] | ToolResult {
   const isAmbiguous = hasTwins(questions) || questions.some(({ options }) => hasTwins(options));
-  if (!isAmbiguous) return null;
-  const data = 'Two questions, or two options of one question, have the same id.';
-  return failure('INVALID_ARGUMENTS', data);
-}
-
-function hasTwins(items: readonly { id: string }[]): boolean {
-  return new Set(items.map(({ id }) => id)).size < items.length;
-}
-
-export function questionsOf({ questions }: QuestionArguments): Question[] {
+  if (isAmbiguous) {
+    const data = 'Two questions, or two options of one question, have the same id.';
+    return failure('INVALID_ARGUMENTS', data);
+  }
   return questions.map(({ id, prompt, options, allow_multiple: allowMultiple }) => ({
     id,
     text: prompt,
     options,
     ...(allowMultiple !== undefined && { allowMultiple }),
   }));
+}
+
+function hasTwins(items: readonly { id: string }[]): boolean {
+  return new Set(items.map(({ id }) => id)).size < items.length;
 }
 
 /** @throws {DrawbridgeError} `INVALID_REQUEST` for an answer that does not fit the questions. */

@@ -7,17 +7,13 @@ export interface Modes {
   readonly all: readonly string[];
 }
 
-/** The refusal of a mode that there is not, or that is the present one; null for another mode. */
-export function problemWithMode(mode: string, { present, all }: Modes): ToolResult | null {
+/** The question; the refusal of a mode that there is not, or that is the present one. */
+export function askToSwitch(mode: string, { present, all }: Modes): Question[] | ToolResult {
   if (!all.includes(mode)) {
     const data = `There is no mode ${JSON.stringify(mode)}. The modes are ${all.join(', ')}.`;
     return failure('UNKNOWN_MODE', data);
   }
-  if (mode !== present) return null;
-  return failure('INVALID_ARGUMENTS', `The mode is ${mode} already.`);
-}
-
-export function askToSwitch(mode: string, { present }: Modes): Question[] {
+  if (mode === present) return failure('INVALID_ARGUMENTS', `The mode is ${mode} already.`);
   const options = [
     { id: ACCEPT, label: `Yes, go on in ${mode} mode` },
     { id: 'reject', label: `No, stay in ${present} mode` },

@@ -26,11 +26,12 @@ export function digestOf(
   const before = history.window?.digest ?? null;
   const pieces = piecesBefore(history, from);
   const plan = planIn(pieces) ?? before?.plan ?? null;
+  const maxPlanChars = Math.floor(Math.min(room * WINDOW_LIMITS.plan, WINDOW_LIMITS.maxPlanChars));
   const skills = boundSkills([...(before?.skills ?? []), ...skillsIn(pieces)], room);
   return {
-    summary: boundSummary(summary?.trim() || listOf(pieces, before, room), room),
+    summary: cutTagged(summary?.trim() || listOf(pieces, before, room), maxSummaryChars(room)),
     words: boundWords([...(before?.words ?? []), ...wordsIn(pieces)], room),
-    plan: plan === null ? null : cutTagged(plan, maxPlanChars(room)),
+    plan: plan === null ? null : cutTagged(plan, maxPlanChars),
     todos: [...(todosIn(pieces) ?? before?.todos ?? [])],
     ...(skills.length > 0 && { skills }),
   };
@@ -51,14 +52,6 @@ function boundSkills(skills: readonly ActiveSkill[], room: number): ActiveSkill[
     return fits;
   });
   return kept.reverse();
-}
-
-function maxPlanChars(room: number): number {
-  return Math.floor(Math.min(room * WINDOW_LIMITS.plan, WINDOW_LIMITS.maxPlanChars));
-}
-
-function boundSummary(summary: string, room: number): string {
-  return cutTagged(summary, maxSummaryChars(room));
 }
 
 const LIST_HEAD = 'No summary could be made of this part. What was done in it, oldest first:';

@@ -66,13 +66,11 @@ export function weigh(messages: readonly UpstreamMessage[]): number {
 export function hiddenChars(messages: readonly UpstreamMessage[]): number {
   return messages.reduce((sum, message) => {
     if (message.role === 'assistant') return sum + (message.reasoning?.length ?? 0);
-    return sum + (typeof message.content === 'string' ? 0 : imageUrlChars(message.content));
-  }, 0);
-}
-
-function imageUrlChars(content: Exclude<UpstreamMessage['content'], string>): number {
-  return (content ?? []).reduce((sum, part) => {
-    return sum + (part.type === 'image_url' ? part.image_url.url.length : 0);
+    if (typeof message.content === 'string') return sum;
+    const parts = message.content ?? [];
+    return parts.reduce((all, part) => {
+      return all + (part.type === 'image_url' ? part.image_url.url.length : 0);
+    }, sum);
   }, 0);
 }
 

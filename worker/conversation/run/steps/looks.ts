@@ -1,7 +1,7 @@
 /** Looks at the machine in the middle of a run, before the model gets the messages that they are about. */
 import { mentionsIn } from '../../../../shared/api/requests.ts';
 import { responseIdOf } from '../../../../shared/ids.ts';
-import type { Run, Steer } from '../../store/rows.ts';
+import type { Run } from '../../store/rows.ts';
 import { attachedEvents } from '../../tape/run-events.ts';
 import type { RunDeps } from '../run-deps.ts';
 import type { Step } from './step.ts';
@@ -20,28 +20,22 @@ export async function lookAtWorktree(run: Run, deps: LookDeps): Promise<void> {
   recorder.record(attachedEvents(responseId, machine.findings?.attachments));
 }
 
-/** Looks up what the messages mention that have steered the run. */
+/** Looks up the mentions of the messages that have steered the run and wait to be sent. */
 export function steerStep(run: Run, deps: LookDeps): Step | undefined {
-  const unseen = unseenSteers(deps);
-  if (unseen.length === 0) return undefined;
-  return { type: 'look', look: () => lookUpMentions(run, unseen, deps) };
-}
-
-/** The messages that wait to be sent, and whose mentions were not looked up. */
-function unseenSteers({ log }: Pick<LookDeps, 'log'>): Steer[] {
-  return [...log.leftMessages, ...log.steeringMessages].filter(
+  const { hands, log, recorder, conversationId } = deps;
+  const unseen = [...log.leftMessages, ...log.steeringMessages].filter(
     ({ turns, attachments, content }) =>
       turns === null && attachments === undefined && mentionsIn(content).length > 0,
   );
-}
-
-/** Looks up what these messages mention. All at once, so it takes no longer than one of them. */
-async function lookUpMentions(run: Run, steers: readonly Steer[], deps: LookDeps): Promise<void> {
-  const { hands, log, recorder, conversationId } = deps;
-  const found = await Promise.all(
-    steers.map(({ content }) => hands.findMentioned(content, run.request)),
-  );
-  if (log.current?.ordinal !== run.ordinal) return;
-  for (const [index, steer] of steers.entries()) log.attach(steer, found[index] ?? []);
-  recorder.record(attachedEvents(responseIdOf(conversationId, run.ordinal), found.flat()));
+  if (unseen.length === 0) return undefined;
+  const look = async () => {
+    // All at once, so it takes no longer than one of them.
+    const found = await Promise.all(
+      unseen.map(({ content }) => hands.findMentioned(content, run.request)),
+    );
+    if (log.current?.ordinal !== run.ordinal) return;
+    for (const [index, steer] of unseen.entries()) log.attach(steer, found[index] ?? []);
+    recorder.record(attachedEvents(responseIdOf(conversationId, run.ordinal), found.flat()));
+  };
+  return { type: 'look', look };
 }

@@ -1,6 +1,5 @@
 /** The steps of a run that asks no model: one call, and a text about its result at the end. */
 import { documentIdOf, newCallId } from '../../../../shared/ids.ts';
-import type { TapeEvent } from '../../../../shared/wire/events.ts';
 import type { Turn } from '../../store/rows.ts';
 import type { EndStatus } from '../../tape/run-events.ts';
 import type { RunDeps } from '../run-deps.ts';
@@ -34,21 +33,17 @@ export function endStep(
   { recorder, now }: Pick<RunDeps, 'recorder' | 'now'>,
 ): Step {
   const sequence = recorder.nextSequence;
+  const id = documentIdOf(sequence);
   return {
     type: 'end',
     status,
-    events: textDocument(sequence, text),
+    events: [
+      { type: 'document_start', document: { id, type: 'text', sequence } },
+      { type: 'content_delta', documentId: id, delta: text },
+      { type: 'document_end', documentId: id },
+    ],
     turn: { ...EMPTY_TURN, text, calls: [], lastSequence: sequence, atMs: now() },
   };
-}
-
-function textDocument(sequence: number, text: string): TapeEvent[] {
-  const id = documentIdOf(sequence);
-  return [
-    { type: 'document_start', document: { id, type: 'text', sequence } },
-    { type: 'content_delta', documentId: id, delta: text },
-    { type: 'document_end', documentId: id },
-  ];
 }
 
 type Compacted = Awaited<ReturnType<RunDeps['memory']['compact']>>;

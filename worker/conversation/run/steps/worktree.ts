@@ -31,7 +31,9 @@ export function worktreeStep(run: Run, deps: RunDeps): Step | undefined {
   const last = log.turns.at(-1);
   if (!last) {
     if (!machine || !hasWorktrees(machine)) return { type: 'fail', error: UNSUPPORTED };
-    return turnOfWorktree(openCall(deps));
+    const { branch, base } = deps.worktree();
+    const args = { ...(branch !== undefined && { branch }), ...(base !== undefined && { base }) };
+    return turnOfWorktree(openWorktree.name, args, deps);
   }
   const [call] = last.calls;
   if (last.own !== 'worktree' || !call) {
@@ -47,12 +49,24 @@ export function worktreeStep(run: Run, deps: RunDeps): Step | undefined {
   return isOver ? { type: 'end', status: 'completed' } : undefined;
 }
 
-/** The turn that ends a run's work in the worktree, after these events. */
-export function closeStep(run: Run, deps: OwnTreeDeps, events: readonly TapeEvent[] = []): OwnTurn {
-  return { ...turnOfWorktree(closeCall(run, deps)), events };
+/**
+ * The turn that ends a run's work in the worktree, after these events. The first commit of a conversation has its title,
+ * a later one also the first line of the message that it answers.
+ */
+export function closeStep(
+  { ordinal, request }: Run,
+  deps: OwnTreeDeps,
+  events: readonly TapeEvent[] = [],
+): OwnTurn {
+  const { commit, message: title } = deps.worktree();
+  const asked = titleOf(request.messages.at(-1)?.content ?? '');
+  const message = ordinal === 1 || asked === title ? title : `${asked}\n\n${title}`.trimEnd();
+  const args = message === '' ? { commit } : { commit, message };
+  return { ...turnOfWorktree(closeWorktree.name, args, deps), events };
 }
 
-function turnOfWorktree(call: OwnCall): OwnTurn {
+function turnOfWorktree(name: string, args: OwnCall['args'], { newUuid }: OwnTreeDeps): OwnTurn {
+  const call = { callId: newCallId(newUuid()), name, args };
   return { type: 'turn', calls: [call], own: 'worktree' };
 }
 
@@ -61,18 +75,3 @@ const UNSUPPORTED: ErrorReport = {
   source: 'drawbridge',
   message: WORKTREES_NOT_SUPPORTED,
 };
-
-/** The first commit of a conversation has its title, a later one also the first line of the message that it answers. */
-function closeCall({ ordinal, request }: Run, { worktree, newUuid }: OwnTreeDeps): OwnCall {
-  const { commit, message: title } = worktree();
-  const asked = titleOf(request.messages.at(-1)?.content ?? '');
-  const message = ordinal === 1 || asked === title ? title : `${asked}\n\n${title}`.trimEnd();
-  const args = message === '' ? { commit } : { commit, message };
-  return { callId: newCallId(newUuid()), name: closeWorktree.name, args };
-}
-
-function openCall({ worktree, newUuid }: OwnTreeDeps): OwnCall {
-  const { branch, base } = worktree();
-  const args = { ...(branch !== undefined && { branch }), ...(base !== undefined && { base }) };
-  return { callId: newCallId(newUuid()), name: openWorktree.name, args };
-}
