@@ -1,0 +1,7 @@
+/** These files with all of their cases. */
+import './conversation/fork.test.ts';
+import './conversation/run/calls.test.ts';
+import './conversation/sizes.test.ts';
+import './images/detours.test.ts';
+import './openai/client-tools.test.ts';
+import './people/account-export.test.ts';
