@@ -1,8 +1,34 @@
 /** Looks at the process that reads documents, from outside. */
 import { readFileSync } from 'node:fs';
-import { expect, vi } from 'vitest';
+import { deflateSync } from 'node:zlib';
+import { expect, onTestFinished, vi } from 'vitest';
+import { DocumentProcess } from '../../../bridge/compute/document-process.ts';
 import { descendants } from '../../../bridge/sandbox/launch/freeze.ts';
 import { MIB } from '../../../shared/units.ts';
+import { pdfOf } from './pdf.ts';
+
+/** That of a call that is not cancelled. */
+export const NEVER = new AbortController().signal;
+/** Of a stream that is packed. */
+export const flat = '/Filter /FlateDecode';
+
+/** What a tool asks of a document. */
+export function view(bytes: Uint8Array, name = 'a.pdf') {
+  return { name, bytes, offset: 1, limit: undefined };
+}
+
+/** A PDF of 0.5 MB that takes 100 MB a page, and seconds. */
+export function bomb(): Uint8Array {
+  const stream = deflateSync(Buffer.alloc(100 * MIB, 'a '), { level: 9 });
+  return pdfOf(Array.from({ length: 5 }, () => ({ filter: flat, stream })));
+}
+
+/** With a reader that ends with the test. */
+export function started(): DocumentProcess {
+  const documents = new DocumentProcess({ maxMs: 60_000, idleMs: 60_000 });
+  onTestFinished(endReaders);
+  return documents;
+}
 
 /** The readers that this process, or `root`, has started. */
 export function readersOf(root?: number): number[] {

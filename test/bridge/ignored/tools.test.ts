@@ -1,5 +1,7 @@
 /** What the tools make of ignore files. */
+
 import { beforeEach, describe, expect, it } from 'vitest';
+import { fewOf } from '../../depth.ts';
 import { type TemporaryWorkspace, temporaryWorkspace } from '../tools/temporary-workspace.ts';
 
 const TEXT = 'export const hiddenHarbour = 1;\n';
@@ -42,8 +44,12 @@ beforeEach(async () => {
   place = await temporaryWorkspace(FILES);
 });
 
+/** The files are read alike: in `npm test` each tool meets the first of them, and one tool all. */
 describe.each(['.cursorignore', '.geminiignore', '.qwenignore'])('a path of %s', (file) => {
-  it.each(CALLS)('is closed to %s %j', async (tool, args) => {
+  const few = <T>(calls: readonly T[]) =>
+    file === '.cursorignore' ? calls : calls.slice(0, fewOf(calls.length, 1));
+
+  it.each(few(CALLS))('is closed to %s %j', async (tool, args) => {
     expect(await place.call(tool, args)).not.toMatchObject({ code: 'SECRET_PATH' });
     place = await temporaryWorkspace(FILES);
     await place.put(file, RULES);
@@ -54,7 +60,7 @@ describe.each(['.cursorignore', '.geminiignore', '.qwenignore'])('a path of %s',
     });
   });
 
-  it.each(SEARCHES)('is left out by %s %j', async (tool, args) => {
+  it.each(few(SEARCHES))('is left out by %s %j', async (tool, args) => {
     const before = await place.call(tool, args);
     expect(JSON.stringify(before)).toMatch(/secret|veiled|data/);
     await place.put(file, RULES);
@@ -63,12 +69,16 @@ describe.each(['.cursorignore', '.geminiignore', '.qwenignore'])('a path of %s',
     expect(JSON.stringify(after)).not.toMatch(/secret\.ts|veiled|data\/|hiddenHarbour/);
   });
 
-  it.each(SEARCHES)('is not named to %s %j by a line of the file itself', async (tool, args) => {
-    await place.put(file, `# harbour\n${RULES}`);
-    const asked = tool === 'grep' ? { ...args, pattern: 'veiled|data|harbour', glob: '**' } : args;
-    const found = await place.call(tool, asked);
-    expect(JSON.stringify(found)).not.toMatch(/veiled\.|\/data\//);
-  });
+  it.each(few(SEARCHES))(
+    'is not named to %s %j by a line of the file itself',
+    async (tool, args) => {
+      await place.put(file, `# harbour\n${RULES}`);
+      const asked =
+        tool === 'grep' ? { ...args, pattern: 'veiled|data|harbour', glob: '**' } : args;
+      const found = await place.call(tool, asked);
+      expect(JSON.stringify(found)).not.toMatch(/veiled\.|\/data\//);
+    },
+  );
 
   it('is open again once the rule is gone', async () => {
     await place.put(file, RULES);

@@ -9,50 +9,8 @@ import {
   SecretFilter,
 } from '../../../bridge/secrets/filter.ts';
 import { TOKEN_KINDS } from '../../../bridge/secrets/kinds.ts';
+import { AROUND, expectSameAtEveryCut, UNSEEN } from './cuts.ts';
 import { allTokens, made, privateKeys, SHOWN, withChecksum } from './samples.ts';
-
-/** Texts around a token. */
-const AROUND: readonly (readonly [string, string])[] = [
-  ['', ''],
-  ['export TOKEN=', '\n'],
-  ['{"token": "', '", "x": 1}'],
-  ['"first line\\n', '\\nlast line"'],
-  ['\x1b[32m', '\x1b[0m'],
-  ['https://example.com/?token%3D', '&x=1'],
-  ['https://', '@example.com/a.git'],
-  ['Bearer ', '.'],
-  ['+', '\r\n'],
-  ['\x1b[1;4;38;2;255;100;100m', '\x1b[0m'],
-  ['x\x1b(B\x1b[m', '\x1b(B\x1b[m'],
-  ['x\x9b1m', '\x9b0m'],
-  ['\x1b]8;;https://example.com/', '\x1b\\link\x1b]8;;\x07'],
-  ['\x1b]0;title\x07', '\x1b[?25h'],
-  ['\x1b]8;;a\n', '\n'],
-  ['\0', '\0'],
-  ['\\u000a', '\\u000a'],
-  ['\\x22', '\\x22'],
-  ['\\f', '\\v'],
-  ['\\0', '\\0'],
-  ['x\\033[1m', '\\033[0m'],
-  ['x\\u001b[38;2;255;100;100m', '\\u001b[0m'],
-  ['x^[[01;31m^[[K', '^[[m'],
-];
-
-/** What a terminal shows nothing of. */
-const UNSEEN = [
-  '\x1b[m\x1b[K',
-  '\x1b[38;2;255;100;100;48;2;1;22;133;1;4;5m',
-  `\x1b[${'1;'.repeat(100)}m`,
-  '\x9b1m',
-  '\x1b(B',
-  `\x1b]8;;https://example.com/${'a/'.repeat(300)}\x1b\\`,
-  '\x1bP1$r0m\x1b\\',
-  '\\x1b[0m',
-  '^[[0m',
-  '\xad',
-  '\u200b\ufeff',
-  '\0',
-];
 
 test('each kind has a source and characters, and one that is shorter than its mask is none', () => {
   expect(TOKEN_KINDS.filter(({ source }) => source === '')).toEqual([]);
@@ -67,24 +25,30 @@ test.each(allTokens())('masks a $kind', ({ kind, shown, secret }) => {
   }
 });
 
-test.each(allTokens())('masks a $kind at every cut of a text', ({ secret, shown }) => {
-  for (const [before, after] of AROUND) {
-    const text = `ok ${before}${shown}${secret}${after} end sk-or-x`;
-    expectSameAtEveryCut(text);
+/** Each token has a few of the surroundings, and each surrounding many tokens; filter.deep.ts has all with all. */
+const NUMBERED = allTokens().map((token, nth) => ({ ...token, nth }));
+
+test.each(NUMBERED)('masks a $kind at every cut of a text', ({ secret, shown, nth }) => {
+  for (const [before, after] of everyNth(AROUND, 8, nth)) {
+    expectSameAtEveryCut(`ok ${before}${shown}${secret}${after} end sk-or-x`);
   }
 });
 
-test.each(allTokens())('masks a $kind whatever stands unseen within', ({ kind, shown, secret }) => {
-  UNSEEN.forEach((unseen, nth) => {
-    for (let at = 1 + (nth % 3); at < secret.length; at += nth === 0 ? 1 : 7) {
-      const text = `a ${shown}${secret.slice(0, at)}${unseen}${secret.slice(at)} b`;
-      expect(maskSecrets(text)).toBe(`a ${shown}${maskOf(kind)}${unseen} b`);
+test.each(NUMBERED)(
+  'masks a $kind whatever stands unseen within',
+  ({ kind, shown, secret, nth }) => {
+    for (const unseen of everyNth(UNSEEN, 4, nth)) {
+      for (let at = 1 + (nth % 3); at < secret.length; at += 7) {
+        const text = `a ${shown}${secret.slice(0, at)}${unseen}${secret.slice(at)} b`;
+        expect(maskSecrets(text)).toBe(`a ${shown}${maskOf(kind)}${unseen} b`);
+      }
     }
+    const unseen = UNSEEN[nth % UNSEEN.length] ?? '';
     const half = secret.length >> 1;
     const split = `${secret.slice(0, half)}${unseen}${secret.slice(half)}`;
-    if (nth < 3) expectSameAtEveryCut(`ok ${shown}${unseen}${split}${unseen}word`);
-  });
-});
+    if (nth % 4 === 0) expectSameAtEveryCut(`ok ${shown}${unseen}${split}${unseen}word`);
+  },
+);
 
 test('the end of a colour ends a token, and a damaged sequence hides none', () => {
   const id = `AKIA${made('<U8>').replaceAll(/[0189]/g, 'A')}ZKMPWVTC`;
@@ -144,29 +108,32 @@ describe('a key whose first line is missing', () => {
   });
 });
 
-describe.each(privateKeys())('a private key: %s', (_, key) => {
-  it.each(SHOWN)('is masked %s, whole or cut', (_form, show) => {
-    const text = `before\n${show(key)}after ${'word '.repeat(10)}\n`;
-    const shown = maskSecrets(text);
-    expect(shown).toContain(maskOf('private key'));
-    for (const line of key.split('\n').filter((each) => /^[A-Za-z0-9+/=]{12,}$/.test(each)))
-      expect(shown).not.toContain(line);
-    expect(shown.split('\n').length).toBe(text.split('\n').length);
-    expect(shown).toMatch(/^before\n/);
-    expect(shown).toMatch(/after (?:word ){10}\n$/);
-    if (key.length < 200) return; // Half of it is no key.
-    const cut = text.slice(0, text.indexOf('-----END') - 30);
-    expect(maskSecrets(cut)).toContain(maskOf('private key'));
-    expect(maskSecrets(`${cut}\ntotal 12\ndrwx\n`)).toMatch(/\ntotal 12\ndrwx\n$/);
-  });
+describe.each(privateKeys().map(([name, key], nth) => [name, key, nth] as const))(
+  'a private key: %s',
+  (_, key, nth) => {
+    it.each(SHOWN)('is masked %s, whole or cut', (_form, show) => {
+      const text = `before\n${show(key)}after ${'word '.repeat(10)}\n`;
+      const shown = maskSecrets(text);
+      expect(shown).toContain(maskOf('private key'));
+      for (const line of key.split('\n').filter((each) => /^[A-Za-z0-9+/=]{12,}$/.test(each)))
+        expect(shown).not.toContain(line);
+      expect(shown.split('\n').length).toBe(text.split('\n').length);
+      expect(shown).toMatch(/^before\n/);
+      expect(shown).toMatch(/after (?:word ){10}\n$/);
+      if (key.length < 200) return; // Half of it is no key.
+      const cut = text.slice(0, text.indexOf('-----END') - 30);
+      expect(maskSecrets(cut)).toContain(maskOf('private key'));
+      expect(maskSecrets(`${cut}\ntotal 12\ndrwx\n`)).toMatch(/\ntotal 12\ndrwx\n$/);
+    });
 
-  it.each(SHOWN)('is masked %s at every cut of a text', (_form, show) => {
-    const text = `before\n${show(key)}after\n`;
-    // The middle of a long key is like the rest of it.
-    const isLong = text.length > 700;
-    expectSameAtEveryCut(isLong ? `${text.slice(0, 400)}${text.slice(-250)}` : text);
-  });
-});
+    it.each(everyNth(SHOWN, 4, nth))('is masked %s at every cut of a text', (_form, show) => {
+      const text = `before\n${show(key)}after\n`;
+      // The middle of a long key is like the rest of it.
+      const isLong = text.length > 700;
+      expectSameAtEveryCut(isLong ? `${text.slice(0, 400)}${text.slice(-250)}` : text);
+    });
+  },
+);
 
 /** Public forms, examples, and names that only begin like a token. */
 const OPEN = [
@@ -273,15 +240,7 @@ test('takes time that grows with the text alone', () => {
   }
 });
 
-/** Of long texts, at every 7th: the pieces of one character try each end. */
-function expectSameAtEveryCut(text: string): void {
-  const whole = maskSecrets(text);
-  for (let at = 0; at <= text.length; at += text.length > 500 ? 7 : 1) {
-    const filter = new SecretFilter();
-    const shown = filter.push(text.slice(0, at)) + filter.push(text.slice(at)) + filter.end();
-    if (shown !== whole) expect([at, shown]).toEqual([at, whole]);
-  }
-  const filter = new SecretFilter();
-  const single = Array.from(text, (char) => filter.push(char)).join('') + filter.end();
-  expect(single).toBe(whole);
+/** Every `step`th, from another one for each `nth`. */
+function everyNth<T>(items: readonly T[], step: number, nth: number): T[] {
+  return items.filter((_, index) => index % step === nth % step);
 }

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { coloured, type Paint } from '../../../cli/terminal/paint.ts';
+import { splitsOf } from '../../worker/upstream/splits.ts';
 import {
   begunEventsOf,
   deltaOf,
@@ -76,11 +77,9 @@ it.each<[string, WholeDocument]>([
   ['a plan', { type: 'plan', content: MARKDOWN }],
 ])('%s in pieces looks like the whole, wherever it is cut', async (_, document) => {
   const whole = await shownIn([document.content ?? ''], document);
-  for (let at = 1; at < (document.content ?? '').length; at++) {
-    const pieces = [document.content?.slice(0, at) ?? '', document.content?.slice(at) ?? ''];
+  for (const pieces of splitsOf(document.content ?? '')) {
     expect(await shownIn(pieces, document), JSON.stringify(pieces[0]?.slice(-20))).toEqual(whole);
   }
-  expect(await shownIn([...(document.content ?? '')], document)).toEqual(whole);
 });
 
 /** As it looks at the end, when it was drawn after each piece. */

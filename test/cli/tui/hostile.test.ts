@@ -4,6 +4,7 @@ import { coloured } from '../../../cli/terminal/paint.ts';
 import type { Document } from '../../../client/index.ts';
 import { documentIdOf } from '../../../shared/ids.ts';
 import { documentTypes } from '../../../shared/wire/document-types.ts';
+import { fewOf } from '../../depth.ts';
 import {
   begunEventsOf,
   doneWith,
@@ -71,7 +72,7 @@ const FRAGMENTS = [
   ...['/* ', '"', "'''", '<script>', '{', '}', '-'.repeat(30), 'x'.repeat(300)],
 ];
 
-it.each([1, 2, 3])(
+it.each(Array.from({ length: fewOf(10, 1) }, (_, seed) => seed + 1))(
   'keeps every line within the screen, and every control of it to itself (seed %i)',
   async (seed) => {
     const random = seeded(seed);
@@ -122,7 +123,8 @@ const LONG: readonly (readonly [string, (line: string) => WholeDocument])[] = [
 ];
 
 it.each(LONG)('takes %s of 100,000 characters in one line', async (_, document) => {
-  for (const piece of ['x', '漢 ', 'e\u0301', '\u001b[31mx', '| ', '> ', '1. ', '\t', '{"']) {
+  const pieces = ['x', '漢 ', 'e\u0301', '\u001b[31mx', '| ', '> ', '1. ', '\t', '{"'];
+  for (const piece of pieces.slice(0, fewOf(pieces.length, 4))) {
     const shown = await openTranscript(coloured);
     shown.show(...begunEventsOf(document(piece.repeat(100_000 / piece.length)), 1));
     checkLines(shown, 40, piece);

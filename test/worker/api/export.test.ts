@@ -30,25 +30,6 @@ it('gives a conversation as Markdown, to be kept as a file', async () => {
   expect(text).toContain('\nHello.\n\n```js\nlet a;\n```\n');
 });
 
-it('gives all of a long conversation, as it stood when the export began', async () => {
-  const { maxShownBytes } = CONVERSATION_LIMITS;
-  const long = await writeLong(40, () => maxShownBytes / 6);
-  const { account, conversationId } = long;
-  const path = `conversations/${conversationId}/export`;
-  const [json, markdown] = [await call(path, long), await call(`${path}?format=markdown`, long)];
-  scriptModel(() => ({ text: 'And on.' }));
-  await chat('More', { account, conversationId });
-  const { conversation } = ConversationExport.parse(await json.json());
-  expect(conversation.messages.map(({ content }) => content)).toEqual(numbered('Question'));
-  const answers = conversation.responses.map(({ documents }) => documents[0]?.content ?? '');
-  expect(answers.map((text) => text.replace(/ x+$/, ''))).toEqual(numbered('Answer'));
-  const text = await markdown.text();
-  expect(text.match(/^(> Question|Answer) \d+/gm)).toEqual(
-    numbered('Answer').flatMap((answer) => [answer.replace('Answer', '> Question'), answer]),
-  );
-  expect(text).not.toContain('And on.');
-});
-
 it('breaks off where the conversation is deleted meanwhile', async () => {
   const long = await writeLong(10, () => CONVERSATION_LIMITS.maxShownBytes);
   const path = `conversations/${long.conversationId}`;
@@ -83,10 +64,6 @@ it('knows no other format, and no conversation of others', async () => {
   });
   expect((await call(path, { account: 'eve' })).status).toBe(404);
 });
-
-function numbered(word: string): string[] {
-  return Array.from({ length: 40 }, (_, index) => `${word} ${index + 1}`);
-}
 
 async function conversation(): Promise<string> {
   scriptModel(() => ({ text: 'Hello.\n\n```js\nlet a;\n```\n' }));

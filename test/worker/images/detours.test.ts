@@ -1,6 +1,8 @@
 /** Large images where a door or a path has another way to go. */
+
 import { runInDurableObject } from 'cloudflare:test';
 import { expect, it } from 'vitest';
+import { fewOf } from '../../depth.ts';
 import { call, chat, errorOf, scriptModel } from '../api.ts';
 import { conversationObject, startAnswer, untilCompleted } from '../conversation/conversing.ts';
 import { callV1, completed } from '../openai/completing.ts';
@@ -53,7 +55,7 @@ it('a text of a tool that is the address of an image stays what it is', async ()
 });
 
 it('results of many tools with images of the largest size are taken', async () => {
-  const count = 40;
+  const count = fewOf(40, 4);
   scriptModel(({ messages }) =>
     messages.some(({ role }) => role === 'tool')
       ? { text: 'I see.' }

@@ -8,6 +8,7 @@ import type {
 import { beforeEach, describe, expect, it } from 'vitest';
 import { Random } from '../../../bench/fuzz/random.ts';
 import { RUN_LIMITS } from '../../../shared/limits.ts';
+import { fewOf } from '../../depth.ts';
 import { call, scriptModel } from '../api.ts';
 import { conversationObject } from '../conversation/conversing.ts';
 import { endFrames, holdModel, readFile, textFrame } from '../conversation/held-model.ts';
@@ -223,7 +224,7 @@ it('the same results again follow the same run', async () => {
 });
 
 it('says each text once, however its turns, streams and crashes come', async () => {
-  for (let seed = 1; seed <= 12; seed++) {
+  for (let seed = 1; seed <= fewOf(12, 3); seed++) {
     const random = new Random(seed);
     const turns = Array.from({ length: 1 + random.below(5) }, (_, turn) => ({
       text: random.below(3) === 0 ? '' : `Text ${turn}, with \`code\`.`,

@@ -5,6 +5,7 @@ import { REQUEST_LIMITS } from '../../../shared/limits.ts';
 import * as chat from '../../../worker/openai/request.ts';
 import * as responses from '../../../worker/openai/responses/request.ts';
 import * as ui from '../../../worker/ui-messages/request.ts';
+import { fewOf } from '../../depth.ts';
 import { scriptModel } from '../api.ts';
 import { post } from '../ui-messages/chatting.ts';
 import { callV1 } from './completing.ts';
@@ -74,7 +75,8 @@ describe.each(Object.entries(DOORS))('%s', (_, door) => {
   ];
 
   it.each(door.foreign)('answers behind %s', async (_name, item) => {
-    for (const [at, items] of around([item]).entries()) {
+    const all = around([item]);
+    for (const [at, items] of all.slice(0, fewOf(all.length, 1)).entries()) {
       const requests = scriptModel(() => ({ text: 'Hi.' }));
       const response = await door.send(door.body(items));
       const answer = await response.text();

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { Random } from '../../../bench/fuzz/random.ts';
 import { type ArgumentEvent, ArgumentReader } from '../../../worker/reply/arguments.ts';
+import { fewOf } from '../../depth.ts';
 import { expectEqual } from '../../expect-equal.ts';
 import { splitsOf } from '../upstream/splits.ts';
 
@@ -94,7 +95,7 @@ it('shows a string while it is written', () => {
 
 it('agrees with JSON.parse on random objects, however they are cut and escaped', () => {
   const random = new Random(7);
-  for (let round = 0; round < 1_000; round++) {
+  for (let round = 0; round < fewOf(1_000, 200); round++) {
     const object = Object.fromEntries(
       Array.from({ length: 4 }, (_, index) => [
         `${index}${randomText(random)}`,
@@ -114,7 +115,7 @@ it('agrees with JSON.parse on random objects, however they are cut and escaped',
 it('says the same of broken JSON for every split', () => {
   const random = new Random(11);
   const pick = () => '{{}}[]"":,\\\\u0041nax \n1'.charAt(random.below(24));
-  for (let round = 0; round < 1_500; round++) {
+  for (let round = 0; round < fewOf(1_500, 300); round++) {
     const text = `{"a":"${Array.from({ length: 12 }, pick).join('')}`;
     const [whole, ...others] = [...splitsOf(text)].map(read);
     for (const other of others) expectEqual(other, whole, text);

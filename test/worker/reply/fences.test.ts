@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Random } from '../../../bench/fuzz/random.ts';
 import { FenceSegmenter, type SegmentEvent } from '../../../worker/reply/fences.ts';
+import { fewOf } from '../../depth.ts';
 import { expectEqual } from '../../expect-equal.ts';
 import { splitsOf } from '../upstream/splits.ts';
 
@@ -369,7 +370,7 @@ it.each(BREAKS)('what comes between %s', (_, stretches, pieces) => {
 it('gives the same segments for every split of random Markdown', () => {
   const random = new Random(20_261_120);
   const pick = () => ATOMS[random.below(ATOMS.length)];
-  for (let round = 0; round < 1_500; round++) {
+  for (let round = 0; round < fewOf(1_500, 300); round++) {
     const markdown = Array.from({ length: 1 + random.below(14) }, pick).join('');
     const stretches = markdown.split('|');
     const [whole, ...others] = [...splitsOfStretches(stretches)].map(segment);

@@ -1,0 +1,9 @@
+/** These files with all of their cases. */
+import './conversation/fork.test.ts';
+import './conversation/run/calls.test.ts';
+import './conversation/sizes.test.ts';
+import './depth.test.ts';
+import './images/detours.test.ts';
+import './openai/client-tools.test.ts';
+import './openai/past.test.ts';
+import './people/account-export.test.ts';
