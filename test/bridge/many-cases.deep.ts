@@ -2,4 +2,4 @@
 import '../cli/agents/apply.test.ts';
 import './ignored/ignored-paths.test.ts';
 import './ignored/tools.test.ts';
-import './tools/run-terminal-cmd.test.ts';
+import './commands/run-terminal-cmd.test.ts';
