@@ -32,44 +32,49 @@ export async function runBridge(config: BridgeConfig, signal: AbortSignal): Prom
 
 async function runOn(ground: OpenGround): Promise<void> {
   const { config, workspace, confinement, guard, owner, signal } = ground;
-  const features = newFeatures({ ...ground, cancel: (callId) => session.cancel(callId) });
-  const rooms = await openRooms({
-    workspace: { kind: 'workspace', workspace, confinement, guard },
-    furnishing: {
-      features,
-      judgeIn: ({ kind, workspace: { root } }) =>
-        owner.judgeIn(kind === 'worktree' ? root : undefined),
-    },
-    stateDir: config.stateDir,
-    isForeign: (path) => guard.isForeign(path),
-    readShowable: owner.readShowable,
-  });
-  const ledger = new ReadLedger();
-  const looker = new Looker(
-    {
-      root: workspace.root,
-      confinement,
-      readShowable: owner.readShowable,
-      pieces: features.flatMap(({ look }) => look ?? []),
-    },
-    signal,
-  );
-  const finder = new Finder(
-    {
-      workspace,
-      ledger,
-      looker,
-      readShowable: owner.readFindable,
-      worktreeOf: (conversationId) => rooms.lookedOf(conversationId),
-      pieces: features.flatMap(({ finds }) => finds ?? []),
-    },
-    signal,
-  );
-  const session = newSession(ground, { features, rooms, ledger, finder });
+  let session: CallSession | undefined;
+  let callsEnded = Promise.resolve();
+  const features = newFeatures({ ...ground, cancel: (callId) => session?.cancel(callId) });
   try {
-    await serveCalls(ground, { features, rooms, looker, session });
+    const rooms = await openRooms({
+      workspace: { kind: 'workspace', workspace, confinement, guard },
+      furnishing: {
+        features,
+        judgeIn: ({ kind, workspace: { root } }) =>
+          owner.judgeIn(kind === 'worktree' ? root : undefined),
+      },
+      stateDir: config.stateDir,
+      isForeign: (path) => guard.isForeign(path),
+      readShowable: owner.readShowable,
+    });
+    const ledger = new ReadLedger();
+    const looker = new Looker(
+      {
+        root: workspace.root,
+        confinement,
+        readShowable: owner.readShowable,
+        pieces: features.flatMap(({ look }) => look ?? []),
+      },
+      signal,
+    );
+    const finder = new Finder(
+      {
+        workspace,
+        ledger,
+        looker,
+        readShowable: owner.readFindable,
+        worktreeOf: (conversationId) => rooms.lookedOf(conversationId),
+        pieces: features.flatMap(({ finds }) => finds ?? []),
+      },
+      signal,
+    );
+    session = newSession(ground, { features, rooms, ledger, finder });
+    try {
+      await serveCalls(ground, { features, rooms, looker, session });
+    } finally {
+      callsEnded = session.end().then(() => rooms.end());
+    }
   } finally {
-    const callsEnded = session.end().then(() => rooms.end());
     await Promise.all([callsEnded, ...features.map(({ end }) => end?.(callsEnded))]);
   }
 }
