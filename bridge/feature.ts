@@ -20,7 +20,7 @@ import type { EditShape } from './tools/edit-shape.ts';
 import type { BridgeTool } from './tools/executor.ts';
 import type { Offers } from './tools/offers.ts';
 import type { Answers, GuestCalls } from './tunnel/session.ts';
-import type { Place, Workspace } from './workspace/workspace.ts';
+import type { ResolvedPath, Workspace } from './workspace/workspace.ts';
 
 /** What the bridge has opened before its features. They own none of it. */
 export interface BridgeGround {
@@ -49,7 +49,7 @@ export interface RoomSource {
   /** Looks after what commands leave behind. A worktree has none: the bridge runs nothing of it outside the sandbox. */
   readonly guard?: WorkspaceGuard;
   /** Throws a ToolFailure for a place that calls may read but not change. */
-  readonly assertChangeable?: (place: Place) => Promise<void>;
+  readonly assertChangeable?: (place: ResolvedPath) => Promise<void>;
 }
 
 /** What a feature adds to one room. */

@@ -6,13 +6,13 @@ import { ToolFailure } from '../failure.ts';
 import { maskInValue } from '../secrets/filter.ts';
 import {
   type BridgeTool,
-  type Places,
   type ReadCall,
+  type ResolvedPaths,
   type ToolFactsHere,
   toErrorResult,
 } from '../tools/executor.ts';
 import { closedToGit } from '../workspace/closed-to-git.ts';
-import type { Access, Place, Workspace } from '../workspace/workspace.ts';
+import type { Access, ResolvedPath, Workspace } from '../workspace/workspace.ts';
 import type { Judge, Judgement } from './judge.ts';
 import { denied } from './refusals.ts';
 import type { Rule } from './rules.ts';
@@ -26,7 +26,7 @@ export interface AdmittedCall extends ReadCall, Pick<ToolCall, CarriedOn> {
   readonly tool: BridgeTool;
   /** The part of the workspace that the call may reach. */
   readonly workspace: Workspace;
-  readonly places: Places;
+  readonly places: ResolvedPaths;
   /** The files that the call changes. Calls that share a file run one after the other. */
   readonly lanes: readonly string[];
   readonly verdict: Judgement;
@@ -53,7 +53,7 @@ export interface CallRoom {
   /** The owner's rules. Each call asks them anew, so that a changed file counts at once. */
   readonly judge: Judge;
   /** Throws a ToolFailure for a place that calls may read but not change. */
-  readonly assertChangeable?: (place: Place) => Promise<void>;
+  readonly assertChangeable?: (place: ResolvedPath) => Promise<void>;
   /** Undefined where the state folder can keep nothing. */
   readonly undoing?: Undoing | undefined;
 }
@@ -183,7 +183,7 @@ async function resolve(
   path: string,
   access: Access,
   workspace: Workspace,
-): Promise<Place | ToolFailure> {
+): Promise<ResolvedPath | ToolFailure> {
   try {
     return await workspace.resolve(path, access);
   } catch (error) {
@@ -193,7 +193,7 @@ async function resolve(
 }
 
 /** Throws the first failure. */
-function placesIn(resolved: readonly (Place | ToolFailure)[]): Places {
+function placesIn(resolved: readonly (ResolvedPath | ToolFailure)[]): ResolvedPaths {
   const [first, ...others] = resolved.map((place) => {
     if (place instanceof ToolFailure) throw place;
     return place;

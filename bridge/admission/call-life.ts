@@ -21,7 +21,7 @@ import {
 } from '../tools/executor.ts';
 import type { ReadLedger } from '../tools/ledger.ts';
 import { type FileContent, readContentIfAny } from '../workspace/files.ts';
-import type { Place } from '../workspace/workspace.ts';
+import type { ResolvedPath } from '../workspace/workspace.ts';
 import { type AdmittedCall, admit, admitAgain, assertUnmasked, type CallRoom } from './admit.ts';
 import type { Asking } from './asking.ts';
 import { type CallBook, JournalUnwritable } from './book.ts';
@@ -397,7 +397,7 @@ function withNote(result: ToolResult, note: string | undefined): ToolResult {
 
 /** Undefined for anything but a readable file: that is neither the old content nor the new one. */
 async function readIfReadable(
-  place: Place,
+  place: ResolvedPath,
   signal: AbortSignal,
 ): Promise<FileContent | null | undefined> {
   try {

@@ -12,7 +12,7 @@ import {
   readEntryAt,
   restoreAt,
 } from '../workspace/changes.ts';
-import type { Place, Workspace } from '../workspace/workspace.ts';
+import type { ResolvedPath, Workspace } from '../workspace/workspace.ts';
 import type { Changer, Checkpoints } from './checkpoints.ts';
 import { withForeign } from './foreign.ts';
 import { type FileState, linkTo, targetOf, UNREAD } from './history.ts';
@@ -301,7 +301,7 @@ function stateOf({ isLink, content, mode }: DiskEntry): FileState {
 }
 
 /** Throws a ToolFailure for a path that tools may not change now, and where a link stands above it. */
-async function placeOf(workspace: Workspace, path: BytePath): Promise<Place<'write'>> {
+async function placeOf(workspace: Workspace, path: BytePath): Promise<ResolvedPath<'write'>> {
   const name = toText(path);
   const place = await workspace.resolve(name, 'write', { isEntry: true });
   if (fromText(name) === path && place.path === join(workspace.root, name)) return place;

@@ -34,7 +34,7 @@ import {
   parseArguments,
   type ToolContext,
 } from '../tools/executor.ts';
-import type { Place, Workspace } from '../workspace/workspace.ts';
+import type { ResolvedPath, Workspace } from '../workspace/workspace.ts';
 import { toCommandResult } from './command-result.ts';
 
 type CommandCall = ArgumentsOf<typeof runTerminalCmd>;
@@ -229,7 +229,7 @@ const UNREPORTED =
 
 const OUTSIDE = 'No command can start in the folder where it ended.';
 
-async function placeOf(folder: string, workspace: Workspace): Promise<Place | undefined> {
+async function placeOf(folder: string, workspace: Workspace): Promise<ResolvedPath | undefined> {
   try {
     return await workspace.resolve(folder, 'read');
   } catch (error) {
@@ -312,7 +312,7 @@ function tooMany(): ToolFailure {
   );
 }
 
-async function assertFolder({ path, name }: Place): Promise<void> {
+async function assertFolder({ path, name }: ResolvedPath): Promise<void> {
   const stats = await stat(path).catch(() => undefined);
   if (stats?.isDirectory()) return;
   throw new ToolFailure(

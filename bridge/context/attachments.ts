@@ -10,7 +10,7 @@ import { compute } from '../compute/compute.ts';
 import { filterInTurns } from '../compute/turns.ts';
 import { ToolFailure, toFileFailure } from '../failure.ts';
 import { listFiles } from '../search/file-list.ts';
-import type { Place } from '../workspace/workspace.ts';
+import type { ResolvedPath } from '../workspace/workspace.ts';
 import { type Reading, readLines } from './file-text.ts';
 import { FIND_LIMITS } from './limits.ts';
 
@@ -81,7 +81,7 @@ async function attachPath(
   return attachment('file', place.name, text);
 }
 
-async function isFolder(place: Place): Promise<boolean> {
+async function isFolder(place: ResolvedPath): Promise<boolean> {
   try {
     return (await lstat(place.path)).isDirectory();
   } catch (error) {
@@ -90,7 +90,7 @@ async function isFolder(place: Place): Promise<boolean> {
 }
 
 /** The tree of the folder, as the layout of the workspace shows it, and the beginnings of its first small files. */
-async function describeFolder(place: Place, attaching: Attaching): Promise<string> {
+async function describeFolder(place: ResolvedPath, attaching: Attaching): Promise<string> {
   const { nameable, readable, signal } = attaching;
   const nameOf = (name: string) => posix.join(place.name, name);
   const isIn = (workspace: typeof readable) => (name: string) =>

@@ -4,7 +4,7 @@ import { compute } from '../compute/compute.ts';
 import type { ShownLines } from '../compute/file-view.ts';
 import { ToolFailure } from '../failure.ts';
 import { readPart } from '../workspace/files.ts';
-import type { Place, Workspace } from '../workspace/workspace.ts';
+import type { ResolvedPath, Workspace } from '../workspace/workspace.ts';
 import { FIND_LIMITS } from './limits.ts';
 
 /** What may be shown of the workspace, by the policy of this moment. */
@@ -25,7 +25,7 @@ export interface TextWindow {
 
 /** Lines with their numbers. Throws a {@link ToolFailure} for a file that cannot be shown. */
 export async function readLines(
-  place: Place,
+  place: ResolvedPath,
   { offset, limit, maxChars }: TextWindow,
   { signal }: Pick<Reading, 'signal'>,
 ): Promise<ShownLines> {
@@ -36,7 +36,7 @@ export async function readLines(
 }
 
 /** The whole file. Throws a {@link ToolFailure} for one of more than FIND_LIMITS.maxFileBytes. */
-export async function readSmall(place: Place): Promise<Uint8Array> {
+export async function readSmall(place: ResolvedPath): Promise<Uint8Array> {
   const { maxFileBytes } = FIND_LIMITS;
   const bytes = await readPart(place, { offset: 0, length: maxFileBytes + 1 });
   if (bytes.length <= maxFileBytes) return bytes;

@@ -4,7 +4,7 @@ import { FINDING_LIMITS } from '../../shared/limits.ts';
 import type { Findings, MessageLook } from '../../shared/wire/findings.ts';
 import type { EditorContext } from '../../shared/wire/tunnel.ts';
 import { ToolFailure } from '../failure.ts';
-import type { Place } from '../workspace/workspace.ts';
+import type { ResolvedPath } from '../workspace/workspace.ts';
 import { type Reading, readLines } from './file-text.ts';
 import { FIND_LIMITS } from './limits.ts';
 
@@ -55,7 +55,7 @@ async function readOne(
 
 /** The file from its start; from a line before the cursor where the start does not reach it. */
 async function textAround(
-  place: Place,
+  place: ResolvedPath,
   line: number | undefined,
   maxChars: number,
   reading: Reading,

@@ -5,7 +5,7 @@ import { decode } from '../edits/encoding.ts';
 import { ToolFailure } from '../failure.ts';
 import { type BridgeTool, doing } from '../tools/executor.ts';
 import { readContent } from '../workspace/files.ts';
-import type { Place } from '../workspace/workspace.ts';
+import type { ResolvedPath } from '../workspace/workspace.ts';
 import { describeFinding } from './edit-checks.ts';
 import { isError } from './findings.ts';
 import { DIAGNOSTICS_LIMITS } from './limits.ts';
@@ -22,7 +22,7 @@ export function createReadLints(servers: LanguageServers | undefined): BridgeToo
 }
 
 async function lintsOf(
-  place: Place,
+  place: ResolvedPath,
   servers: LanguageServers | undefined,
   signal: AbortSignal,
 ): Promise<string> {

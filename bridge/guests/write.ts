@@ -6,11 +6,11 @@ import type { Metadata } from '../../shared/wire/documents.ts';
 import { failure, type ToolResult } from '../../shared/wire/tunnel.ts';
 import { ToolFailure } from '../failure.ts';
 import { type FileContent, readContentIfAny } from '../workspace/files.ts';
-import type { Place } from '../workspace/workspace.ts';
+import type { ResolvedPath } from '../workspace/workspace.ts';
 
 /** The change as the bridge had it worked out for a person. */
 export interface ProposedChange {
-  readonly place: Place;
+  readonly place: ResolvedPath;
   /** SHA-256 of the file then; null where there was none. */
   readonly beforeHash: string | null;
   readonly metadata: Metadata;

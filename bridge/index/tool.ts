@@ -10,7 +10,7 @@ import { type SearchAnswer, searchCodebase } from '../search/codebase-search.ts'
 import type { SearchIndex } from '../search/search-index.ts';
 import { type ArgumentsOf, type BridgeTool, doing, type ToolExecutor } from '../tools/executor.ts';
 import { withRuleNotes } from '../tools/rule-notes.ts';
-import type { Place } from '../workspace/workspace.ts';
+import type { ResolvedPath } from '../workspace/workspace.ts';
 
 /** The tool, with the index of the workspace where there is one. */
 export function codebaseSearching(index?: SearchIndex): BridgeTool {
@@ -32,7 +32,7 @@ function executeWith(
 }
 
 /** Drops a place inside another one, because the outer search covers it. */
-function withoutInner(places: readonly Place[]): Place[] {
+function withoutInner(places: readonly ResolvedPath[]): ResolvedPath[] {
   const unique = [...new Map(places.map((place) => [place.path, place])).values()];
   return unique.filter(({ path }) =>
     unique.every((other) => other.path === path || !path.startsWith(`${other.path}/`)),

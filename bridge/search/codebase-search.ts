@@ -6,7 +6,7 @@ import { nameInLine } from '../../shared/text/plain-sight.ts';
 import { compute } from '../compute/compute.ts';
 import { ToolFailure, toFileFailure } from '../failure.ts';
 import { readContent } from '../workspace/files.ts';
-import type { Place, Workspace } from '../workspace/workspace.ts';
+import type { ResolvedPath, Workspace } from '../workspace/workspace.ts';
 import { findCandidates } from './candidates.ts';
 import { CODEBASE_LIMITS } from './codebase/limits.ts';
 import { Matcher } from './codebase/matcher.ts';
@@ -19,7 +19,7 @@ export interface CodebaseSearch {
   /** In natural language. */
   readonly question: string;
   /** The folder or file to search. */
-  readonly place: Place;
+  readonly place: ResolvedPath;
   readonly workspace: Workspace;
   /** Without one, and where it cannot answer, the files themselves are searched. */
   readonly index?: SearchIndex | undefined;
@@ -140,7 +140,7 @@ async function searchFile({ question, place, signal }: CodebaseSearch): Promise<
   return { ...choice, files, isComplete: true, byMeaning: false };
 }
 
-async function readFound(place: Place, signal: AbortSignal): Promise<PickedFile> {
+async function readFound(place: ResolvedPath, signal: AbortSignal): Promise<PickedFile> {
   signal.throwIfAborted();
   const { size } = await lookAt(place);
   if (size > CODEBASE_LIMITS.maxFileBytes) throw tooLarge(place, size);
@@ -148,13 +148,13 @@ async function readFound(place: Place, signal: AbortSignal): Promise<PickedFile>
   return { name: place.name, bytes };
 }
 
-async function lookAt({ path, name }: Place): Promise<Stats> {
+async function lookAt({ path, name }: ResolvedPath): Promise<Stats> {
   return await lstat(path).catch((error: unknown) => {
     throw toFileFailure(error, name);
   });
 }
 
-function tooLarge({ name }: Place, size: number): ToolFailure {
+function tooLarge({ name }: ResolvedPath, size: number): ToolFailure {
   return new ToolFailure(
     'FILE_TOO_LARGE',
     `${nameInLine(name)} has ${size} bytes, more than the ${CODEBASE_LIMITS.maxFileBytes} that are looked into: search it with grep.`,

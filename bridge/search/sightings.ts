@@ -8,7 +8,7 @@ import { compute } from '../compute/compute.ts';
 import { hasMark } from '../edits/transcode.ts';
 import { nullForFailure, ToolFailure } from '../failure.ts';
 import { readContent, readPart } from '../workspace/files.ts';
-import type { Place, Workspace } from '../workspace/workspace.ts';
+import type { ResolvedPath, Workspace } from '../workspace/workspace.ts';
 
 /** Bytes that a search claims to be in a file. */
 export interface Sighting {
@@ -68,4 +68,4 @@ export class Sightings {
 }
 
 /** The bytes as ripgrep sees them, the place of a file too large to hold, or null for a file that cannot be read. */
-type SightedFile = Buffer | Place | null;
+type SightedFile = Buffer | ResolvedPath | null;

@@ -8,7 +8,7 @@ import type { ToolResult } from '../../shared/wire/tunnel.ts';
 import { ToolFailure } from '../failure.ts';
 import { deleteFileAt, staleFailure } from '../workspace/changes.ts';
 import { type FileContent, readContent } from '../workspace/files.ts';
-import type { Place } from '../workspace/workspace.ts';
+import type { ResolvedPath } from '../workspace/workspace.ts';
 import {
   type ArgumentsOf,
   type Proposed,
@@ -47,7 +47,10 @@ export const deleting: ToolWork<ArgumentsOf<typeof deleteFile>> = {
 };
 
 /** Null for a file that is too large or may not be read. It can still be deleted. */
-async function readIfReadable(place: Place, { signal }: ToolContext): Promise<FileContent | null> {
+async function readIfReadable(
+  place: ResolvedPath,
+  { signal }: ToolContext,
+): Promise<FileContent | null> {
   try {
     return await readContent(place, signal);
   } catch (error) {
@@ -58,7 +61,7 @@ async function readIfReadable(place: Place, { signal }: ToolContext): Promise<Fi
 
 const UNREADABLE: ReadonlySet<string> = new Set(['FILE_TOO_LARGE', 'NOT_PERMITTED']);
 
-function assertNoLink(place: Place): void {
+function assertNoLink(place: ResolvedPath): void {
   if (!place.isLink) return;
   throw new ToolFailure(
     'NOT_A_FILE',
@@ -66,7 +69,7 @@ function assertNoLink(place: Place): void {
   );
 }
 
-function resultOf({ name }: Place): ToolResult {
+function resultOf({ name }: ResolvedPath): ToolResult {
   const metadata: FileEditMetadata = {
     filePath: name,
     operation: 'delete',

@@ -12,14 +12,14 @@ import { EDIT_LIMITS } from '../edits/limits.ts';
 import type { EditProposal } from '../edits/propose.ts';
 import { assertReplaceable } from '../workspace/changes.ts';
 import type { FileContent } from '../workspace/files.ts';
-import type { Place } from '../workspace/workspace.ts';
+import type { ResolvedPath } from '../workspace/workspace.ts';
 import { type ShapedEdit, unshaped } from './edit-shape.ts';
 import type { EditedFile, Proposed, ToolContext } from './executor.ts';
 
 /** The call of an edit, and its file as it is. */
 export interface EditCall {
   readonly tool: string;
-  readonly place: Place<'write'>;
+  readonly place: ResolvedPath<'write'>;
   /** Null where the file does not exist yet. */
   readonly before: FileContent | null;
   readonly context: ToolContext;

@@ -2,7 +2,7 @@
 import type { FileEditMetadata } from '../../shared/wire/documents.ts';
 import type { EditProposal } from '../edits/propose.ts';
 import type { FileContent } from '../workspace/files.ts';
-import type { Place } from '../workspace/workspace.ts';
+import type { ResolvedPath } from '../workspace/workspace.ts';
 import type { ToolContext } from './executor.ts';
 
 /** An edit as it would be proposed. */
@@ -17,7 +17,7 @@ export interface ShapedEdit {
 
 /** The file of an edit. */
 export interface ShapedFile {
-  readonly place: Place<'write'>;
+  readonly place: ResolvedPath<'write'>;
   /** Null where the file does not exist yet. */
   readonly before: FileContent | null;
 }

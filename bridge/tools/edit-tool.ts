@@ -6,7 +6,7 @@ import type { Edit } from '../edits/propose.ts';
 import type { KnownSource } from '../edits/source.ts';
 import { assertReplaceable, replaceFileAt } from '../workspace/changes.ts';
 import { type FileContent, readContent, readContentIfAny } from '../workspace/files.ts';
-import type { Place } from '../workspace/workspace.ts';
+import type { ResolvedPath } from '../workspace/workspace.ts';
 import { toProposed } from './edit-proposal.ts';
 import { type EditShape, unshaped } from './edit-shape.ts';
 import {
@@ -53,7 +53,7 @@ export function editing<Definition extends ToolDefinition>(
  * text still matches, the change is right. That does not hold for an edit that replaces what it does not quote.
  */
 function standingOf(
-  place: Place,
+  place: ResolvedPath,
   before: FileContent | null,
   edit: Edit,
   { ledger, conversationId, isReviewed }: ToolContext,
@@ -68,7 +68,7 @@ function isQuoting(edit: Edit): boolean {
 }
 
 async function makeEdit(
-  place: Place<'write'>,
+  place: ResolvedPath<'write'>,
   before: FileContent | null,
   bytes: Uint8Array | null,
   { ledger, keep, conversationId, signal }: ToolContext,

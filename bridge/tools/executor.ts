@@ -13,18 +13,18 @@ import type { FormField } from '../../shared/wire/elicitation.ts';
 import type { ToolResult } from '../../shared/wire/tunnel.ts';
 import { ToolFailure } from '../failure.ts';
 import type { KeepChange } from '../workspace/changes.ts';
-import type { Place, Workspace } from '../workspace/workspace.ts';
+import type { ResolvedPath, Workspace } from '../workspace/workspace.ts';
 import type { ReadLedger } from './ledger.ts';
 
 /** At least one: a call without a path belongs to the whole workspace. */
-export type Places<Found extends Place = Place> = readonly [Found, ...Found[]];
+export type ResolvedPaths<Found extends ResolvedPath = ResolvedPath> = readonly [Found, ...Found[]];
 
 /** The surroundings of one call. */
 export interface ToolContext {
   /** The part of the workspace that this call may reach. */
   readonly workspace: Workspace;
   /** The real places of the call's paths, in their order. Places to write for tools that write. */
-  readonly places: Places;
+  readonly places: ResolvedPaths;
   readonly ledger: ReadLedger;
   /** Keeps what the call changes, so that it can be undone. */
   readonly keep?: KeepChange | undefined;
@@ -182,8 +182,8 @@ const NO_UNDO =
   'This could not be undone: what the file has now is too large to be kept, or the disk is full.';
 
 /** Returns the place of a tool that writes. Throws for a place to read. */
-export function toWrite(place: Place): Place<'write'> {
-  if (place.access === 'write') return place as Place<'write'>;
+export function toWrite(place: ResolvedPath): ResolvedPath<'write'> {
+  if (place.access === 'write') return place as ResolvedPath<'write'>;
   throw new Error('A tool that writes was given a place to read.');
 }
 

@@ -10,7 +10,7 @@ import { listFiles } from '../search/file-list.ts';
 import type { Ripgrep } from '../search/ripgrep.ts';
 import { searchUnderRules } from '../search/ruled-search.ts';
 import { Sightings } from '../search/sightings.ts';
-import type { Place, Workspace } from '../workspace/workspace.ts';
+import type { ResolvedPath, Workspace } from '../workspace/workspace.ts';
 import type { ArgumentsOf, ToolExecutor } from './executor.ts';
 import { type GrepView, showCounts, showFiles, showMatches } from './grep-output.ts';
 
@@ -43,7 +43,7 @@ interface GrepTarget {
   readonly target: string;
 }
 
-async function targetOf({ path, name }: Place): Promise<GrepTarget> {
+async function targetOf({ path, name }: ResolvedPath): Promise<GrepTarget> {
   const stats = await lstat(path).catch((error: unknown) => {
     throw toFileFailure(error, name);
   });

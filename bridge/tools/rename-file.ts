@@ -6,7 +6,7 @@ import type { renameFile } from '../../shared/tools/rename-file.ts';
 import type { FileEditMetadata } from '../../shared/wire/documents.ts';
 import { ToolFailure } from '../failure.ts';
 import { moveFileAt } from '../workspace/changes.ts';
-import type { Place } from '../workspace/workspace.ts';
+import type { ResolvedPath } from '../workspace/workspace.ts';
 import { type ArgumentsOf, type ToolExecutor, toWrite } from './executor.ts';
 
 export const executeRenameFile: ToolExecutor<ArgumentsOf<typeof renameFile>> = async (
@@ -30,7 +30,7 @@ export const executeRenameFile: ToolExecutor<ArgumentsOf<typeof renameFile>> = a
   return { status: 'success', data, metadata };
 };
 
-function assertMovable(from: Place, to: Place): void {
+function assertMovable(from: ResolvedPath, to: ResolvedPath): void {
   if (from.isLink) {
     throw new ToolFailure(
       'NOT_A_FILE',

@@ -3,7 +3,7 @@ import { lstat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { nameInLine } from '../../shared/text/plain-sight.ts';
 import { readRulesAbove } from '../search/ignore-files.ts';
-import type { Place } from '../workspace/workspace.ts';
+import type { ResolvedPath } from '../workspace/workspace.ts';
 import type { ToolContext, ToolExecutor } from './executor.ts';
 
 /** Wraps the executor of a search: appends these notes to its result. */
@@ -17,7 +17,7 @@ export function withRuleNotes<Args>(execute: ToolExecutor<Args>): ToolExecutor<A
   };
 }
 
-async function notesOn(place: Place, { workspace }: ToolContext): Promise<string[]> {
+async function notesOn(place: ResolvedPath, { workspace }: ToolContext): Promise<string[]> {
   const stats = await lstat(place.path).catch(() => null);
   if (!stats) return []; // The place has gone since the search.
   const { odd } = readRulesAbove(stats.isDirectory() ? place.path : dirname(place.path));

@@ -23,7 +23,7 @@ import { ToolFailure } from '../failure.ts';
 import { type Anchor, anchorFolder, giveToOwnerOf } from './anchor.ts';
 import { assertRegular, type FileContent, inFolderOf, readEntry } from './files.ts';
 import { completeRepository, inTurnFor } from './repository-marks.ts';
-import { closedTo, type Place } from './workspace.ts';
+import { closedTo, type ResolvedPath } from './workspace.ts';
 
 /** A regular file as a change finds or leaves it. `bytes` is null where the content was not read. */
 export interface KeptFile {
@@ -57,7 +57,7 @@ interface ChangeOptions {
  * based on. Any other content fails with `STALE`, and nothing is changed. `mode` has the permission bits that it gets.
  */
 export async function replaceFileAt(
-  place: Place<'write'>,
+  place: ResolvedPath<'write'>,
   bytes: Uint8Array,
   { expected, mode, keep, signal }: ChangeOptions & { readonly mode?: number | undefined },
 ): Promise<FileContent> {
@@ -86,7 +86,7 @@ export async function replaceFileAt(
 
 /** Deletes one regular file. `expected` is its hash where the caller relies on the content, else null. */
 export async function deleteFileAt(
-  place: Place<'write'>,
+  place: ResolvedPath<'write'>,
   { expected, keep, signal }: ChangeOptions,
 ): Promise<void> {
   await inFolderOf(place, {}, async (folder) => {
@@ -109,7 +109,10 @@ export interface DiskEntry {
 }
 
 /** What is at a place, without following a link there. Null for nothing. */
-export async function readEntryAt(place: Place, signal: AbortSignal): Promise<DiskEntry | null> {
+export async function readEntryAt(
+  place: ResolvedPath,
+  signal: AbortSignal,
+): Promise<DiskEntry | null> {
   try {
     return await inFolderOf(place, {}, (folder) => readFound(folder, place, signal));
   } catch (error) {
@@ -120,7 +123,7 @@ export async function readEntryAt(place: Place, signal: AbortSignal): Promise<Di
 
 async function readFound(
   folder: Anchor,
-  place: Place,
+  place: ResolvedPath,
   signal: AbortSignal,
 ): Promise<DiskEntry | null> {
   const path = folder.entry(basename(place.path));
@@ -139,7 +142,7 @@ async function readFound(
  * has failed.
  */
 export async function restoreAt(
-  place: Place<'write'>,
+  place: ResolvedPath<'write'>,
   next: DiskEntry | null,
   {
     keep,
@@ -188,7 +191,7 @@ async function deleteEmptyFolder(path: string): Promise<void> {
 }
 
 /** Like a file that a bridge makes as root, a link belongs to the owner of the folder around it. */
-async function linkTemporary(path: string, target: Uint8Array, place: Place): Promise<void> {
+async function linkTemporary(path: string, target: Uint8Array, place: ResolvedPath): Promise<void> {
   await symlink(Buffer.from(target), path);
   if (process.getuid?.() !== 0) return;
   const { uid, gid } = await lstat(dirname(place.path));
@@ -196,7 +199,10 @@ async function linkTemporary(path: string, target: Uint8Array, place: Place): Pr
 }
 
 /** Deletes the folders around a deleted file that are empty now, up to `top`, which stays. A folder in use stays, too. */
-export async function deleteEmptyFolders({ path }: Place<'write'>, top: string): Promise<void> {
+export async function deleteEmptyFolders(
+  { path }: ResolvedPath<'write'>,
+  top: string,
+): Promise<void> {
   try {
     for (let folder = dirname(path); folder.startsWith(`${top}/`); folder = dirname(folder)) {
       await using parent = await anchorFolder(dirname(folder));
@@ -212,8 +218,8 @@ export async function deleteEmptyFolders({ path }: Place<'write'>, top: string):
  * deleteFileAt}. Never overwrites an existing file (`FILE_EXISTS`).
  */
 export async function moveFileAt(
-  from: Place<'write'>,
-  to: Place<'write'>,
+  from: ResolvedPath<'write'>,
+  to: ResolvedPath<'write'>,
   { expected, keep, signal }: ChangeOptions,
 ): Promise<string> {
   return await inFolderOf(from, {}, async (source) => {
@@ -252,7 +258,7 @@ export async function moveFileAt(
  * Refuses what would complete one, before anything is made.
  */
 async function makingAt<Result>(
-  place: Place<'write'>,
+  place: ResolvedPath<'write'>,
   options: { create?: boolean },
   work: (folder: Anchor) => Promise<Result>,
 ): Promise<Result> {
@@ -273,7 +279,7 @@ async function makingAt<Result>(
 
 /** Another program can have made the other parts meanwhile. Then `takeBack` takes this one away again. */
 async function assertNoRepository(
-  place: Place<'write'>,
+  place: ResolvedPath<'write'>,
   takeBack?: () => Promise<void>,
 ): Promise<void> {
   if (!(await completeRepository(place.marks))) return;
@@ -299,7 +305,7 @@ async function kept(
 /** Null for a file that is too large or may not be read: it can be renamed all the same. */
 async function readIfSmall(
   folder: Anchor,
-  place: Place,
+  place: ResolvedPath,
   signal: AbortSignal,
 ): Promise<FileContent | null> {
   try {
@@ -313,8 +319,8 @@ async function readIfSmall(
 /** Whether the new name leads to the file itself and is no entry of its own: on file systems that ignore case. */
 async function isOnlyOtherCase(
   folder: Anchor,
-  from: Place,
-  to: Place,
+  from: ResolvedPath,
+  to: ResolvedPath,
   name: string,
 ): Promise<boolean> {
   if (dirname(from.path) !== dirname(to.path)) return false;
@@ -324,7 +330,7 @@ async function isOnlyOtherCase(
 }
 
 /** Links the new name first, which fails where it exists. A rename would overwrite. */
-async function moveOver(old: string, target: string, to: Place): Promise<void> {
+async function moveOver(old: string, target: string, to: ResolvedPath): Promise<void> {
   try {
     await link(old, target);
   } catch (error) {
@@ -340,14 +346,14 @@ async function moveOver(old: string, target: string, to: Place): Promise<void> {
 
 const NO_HARD_LINKS = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'];
 
-function exists({ name }: Place): ToolFailure {
+function exists({ name }: ResolvedPath): ToolFailure {
   return new ToolFailure(
     'FILE_EXISTS',
     `${nameInLine(name)} exists, and nothing is overwritten: choose another name, with the file's own name at its end.`,
   );
 }
 
-function elsewhere({ name }: Place): ToolFailure {
+function elsewhere({ name }: ResolvedPath): ToolFailure {
   return new ToolFailure(
     'NOT_PERMITTED',
     `${nameInLine(name)} is on another file system: write the file there, and delete the old one.`,
@@ -355,7 +361,7 @@ function elsewhere({ name }: Place): ToolFailure {
 }
 
 /** Throws the failure that {@link replaceFileAt} would throw for the kind of file, before a person is asked. */
-export async function assertReplaceable(place: Place<'write'>): Promise<void> {
+export async function assertReplaceable(place: ResolvedPath<'write'>): Promise<void> {
   const stats = await lstatIfAny(place.path);
   if (stats !== null) assertMayReplace(stats, place);
 }
@@ -369,7 +375,7 @@ async function lstatIfAny(path: string): Promise<Stats | null> {
   }
 }
 
-function assertMayReplace(stats: Stats, place: Place): void {
+function assertMayReplace(stats: Stats, place: ResolvedPath): void {
   assertRegular(stats, place);
   if (stats.nlink > 1) {
     throw new ToolFailure(
@@ -390,7 +396,7 @@ async function writeTemporary(
   path: string,
   bytes: Uint8Array,
   old: Stats | null,
-  { place, mode }: { readonly place: Place; readonly mode: number | undefined },
+  { place, mode }: { readonly place: ResolvedPath; readonly mode: number | undefined },
 ): Promise<number> {
   const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants;
   const first = old === null && mode === undefined ? NEW_FILE_MODE : PRIVATE_MODE;
@@ -417,7 +423,7 @@ const PRIVATE_MODE = 0o600;
 const MODE_BITS = 0o7777;
 
 /** Sets the owner first, because a change of owner removes mode bits. */
-async function takeOver(file: FileHandle, old: Stats, place: Place): Promise<void> {
+async function takeOver(file: FileHandle, old: Stats, place: ResolvedPath): Promise<void> {
   const stats = await file.stat();
   if (stats.uid !== old.uid || stats.gid !== old.gid) {
     await file.chown(old.uid, old.gid).catch((cause: unknown) => {
@@ -434,7 +440,7 @@ async function takeOver(file: FileHandle, old: Stats, place: Place): Promise<voi
 /** Called right before the change. Only a few microseconds are left between the two. */
 async function assertExpected(
   folder: Anchor,
-  place: Place,
+  place: ResolvedPath,
   expected: string | null,
   signal: AbortSignal,
 ): Promise<FileContent | null> {
@@ -447,7 +453,7 @@ async function assertExpected(
 }
 
 /** The file has other content than the change is based on. */
-export function staleFailure(place: Place): ToolFailure {
+export function staleFailure(place: ResolvedPath): ToolFailure {
   return new ToolFailure(
     'STALE',
     `${nameInLine(place.name)} was changed by somebody else since it was last looked at, so nothing was done: read it again, then repeat the call.`,

@@ -9,7 +9,7 @@ import { type EntryKind, kindOf } from '../entry-kind.ts';
 import { ToolFailure, toFileFailure } from '../failure.ts';
 import { stampText } from '../tree/stamp.ts';
 import { type Anchor, anchorFolder } from './anchor.ts';
-import type { Place } from './workspace.ts';
+import type { ResolvedPath } from './workspace.ts';
 
 /** A file's content at one moment. */
 export interface FileContent {
@@ -19,13 +19,13 @@ export interface FileContent {
 }
 
 /** The whole file. Failures: not found, not a regular file, too large. */
-export async function readContent(place: Place, signal: AbortSignal): Promise<FileContent> {
+export async function readContent(place: ResolvedPath, signal: AbortSignal): Promise<FileContent> {
   return await inFolderOf(place, {}, (folder) => readEntry(folder, place, signal));
 }
 
 /** The same, or null where the file or its folder does not exist. */
 export async function readContentIfAny(
-  place: Place,
+  place: ResolvedPath,
   signal: AbortSignal,
 ): Promise<FileContent | null> {
   try {
@@ -43,7 +43,7 @@ export interface FolderEntry {
 }
 
 /** The entries of a folder, sorted by name. */
-export async function readEntries(place: Place): Promise<FolderEntry[]> {
+export async function readEntries(place: ResolvedPath): Promise<FolderEntry[]> {
   try {
     if (!(await lstat(place.path)).isDirectory()) {
       throw new ToolFailure(
@@ -63,7 +63,7 @@ export async function readEntries(place: Place): Promise<FolderEntry[]> {
 
 /** Works in the folder of a place, held open. Errors of the system become a ToolFailure. */
 export async function inFolderOf<Result>(
-  place: Place,
+  place: ResolvedPath,
   options: { create?: boolean },
   work: (folder: Anchor) => Promise<Result>,
 ): Promise<Result> {
@@ -77,7 +77,7 @@ export async function inFolderOf<Result>(
 
 /** Some bytes of a file of any size; fewer at its end. */
 export async function readPart(
-  place: Place,
+  place: ResolvedPath,
   { offset, length }: { offset: number; length: number },
 ): Promise<Uint8Array> {
   return await inFolderOf(place, {}, async (folder) => {
@@ -89,7 +89,7 @@ export async function readPart(
 }
 
 /** The state of an entry of any kind. Equal stamps mean that the entry has not changed. */
-export async function readStamp(place: Place): Promise<string> {
+export async function readStamp(place: ResolvedPath): Promise<string> {
   return await inFolderOf(place, {}, async (folder) => {
     return stampText(await lstat(folder.entry(basename(place.path))));
   });
@@ -98,7 +98,7 @@ export async function readStamp(place: Place): Promise<string> {
 /** Reads the file in its held folder. */
 export async function readEntry(
   folder: Anchor,
-  place: Place,
+  place: ResolvedPath,
   signal: AbortSignal,
 ): Promise<FileContent> {
   await using file = await openEntry(folder, place);
@@ -115,13 +115,13 @@ export async function readEntry(
 }
 
 /** `O_NONBLOCK`, because a FIFO would otherwise block the call until a program writes to it. */
-async function openEntry(folder: Anchor, place: Place): Promise<FileHandle> {
+async function openEntry(folder: Anchor, place: ResolvedPath): Promise<FileHandle> {
   const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
   return await open(folder.entry(basename(place.path)), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
 }
 
 /** Throws for anything but a regular file, and says what it is. */
-export function assertRegular(stats: Stats, place: Place): void {
+export function assertRegular(stats: Stats, place: ResolvedPath): void {
   if (stats.isFile()) return;
   const kind = stats.isDirectory()
     ? 'a folder: look into it with list_dir'

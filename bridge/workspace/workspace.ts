@@ -34,8 +34,8 @@ export class WorkspaceError extends Error {
 /** The access that a tool asks for. `write` includes `read`, because an edit's answer shows parts of the file. */
 export type Access = 'read' | 'write';
 
-/** A path that was let through. Only {@link Workspace.resolve} makes one. Only `write` places are ever changed. */
-export interface Place<Granted extends Access = Access> {
+/** A path that was let through. Only {@link Workspace.resolve} makes one. Only those for `write` are ever changed. */
+export interface ResolvedPath<Granted extends Access = Access> {
   readonly access: Granted;
   /** As called, relative to the workspace and with `/`. `.` is the workspace itself. */
   readonly name: string;
@@ -174,7 +174,7 @@ export class Workspace {
     path: string,
     access: Wanted,
     { isEntry = false }: { isEntry?: boolean } = {},
-  ): Promise<Place<Wanted>> {
+  ): Promise<ResolvedPath<Wanted>> {
     if (path.trim() === '' || path.includes('\0')) {
       throw new ToolFailure(
         'INVALID_PATH',

@@ -6,7 +6,7 @@ import { ToolFailure } from '../failure.ts';
 import type { OtherFolder } from '../sandbox/launch/confinement.ts';
 import { type FolderLink, isRealFolder } from '../sandbox/view/links.ts';
 import { anchorFolder } from '../workspace/anchor.ts';
-import type { Place } from '../workspace/workspace.ts';
+import type { ResolvedPath } from '../workspace/workspace.ts';
 import { worktreeFailed } from './git.ts';
 import type { WorktreeFacts, WorktreePaths } from './store.ts';
 
@@ -37,7 +37,7 @@ export async function folderOf(
 
 /** Throws a ToolFailure for a place in a repository inside the worktree: no commit of the worktree can hold it. */
 export async function assertOwn(
-  { name, path }: Place,
+  { name, path }: ResolvedPath,
   { modules = [] }: WorktreeFacts,
   { tree }: WorktreePaths,
 ): Promise<void> {

@@ -14,7 +14,7 @@ import {
   toErrorResult,
 } from '../../../bridge/tools/executor.ts';
 import { ReadLedger } from '../../../bridge/tools/ledger.ts';
-import { type Place, Workspace } from '../../../bridge/workspace/workspace.ts';
+import { type ResolvedPath, Workspace } from '../../../bridge/workspace/workspace.ts';
 import type { ToolResult } from '../../../shared/wire/tunnel.ts';
 
 /** The tools of a bridge without commands, index and language servers. One of `more` takes the place of another. */
@@ -90,7 +90,7 @@ export async function carryOut(
     const { paths, propose } = read(given, context.conversationId);
     const access = definition.effect === 'write' ? 'write' : 'read';
     const [first = '.', ...more] = paths;
-    const places = [await workspace.resolve(first, access)] as [Place, ...Place[]];
+    const places = [await workspace.resolve(first, access)] as [ResolvedPath, ...ResolvedPath[]];
     for (const path of more) places.push(await workspace.resolve(path, access));
     const admitted = { ...context, places };
     return await (await propose(admitted)).apply(admitted);

@@ -22,11 +22,11 @@ describe('a server of another version', () => {
     expect((await status()).projects).toMatchObject([{ workspaceDir: folder }]);
   });
 
-  test('goes on while an answer runs, and says how to end it', async () => {
+  test('goes on while an answer runs, and says how to stop it', async () => {
     const { run, serverDir } = newBackground();
     const old = await startServer(serverDir, '0.0.1', PRESENT, 'busy');
     const finished = await run(temporaryFolder(), START);
-    expect(finished.stderr).toMatch(/The server has version 0\.0\.1 [^\n]+stop` ends it/);
+    expect(finished.stderr).toMatch(/The server has version 0\.0\.1 [^\n]+stop` stops it/);
     expect(isAlive(old.pid ?? 0)).toBe(true);
   });
 });
