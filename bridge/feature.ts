@@ -78,6 +78,6 @@ export interface Feature {
   readonly answers?: Partial<Answers>;
   /** The bridge is connected. May be called again. */
   readonly start?: () => void;
-  /** Called when the bridge ends. `callsEnded` resolves once no call and no command of a room runs. */
+  /** Called when the bridge ends. `callsEnded` resolves once no call runs: a feature that calls still ask waits for it. */
   readonly end?: (callsEnded: Promise<void>) => Promise<void> | void;
 }

@@ -33,7 +33,7 @@ export async function runBridge(config: BridgeConfig, signal: AbortSignal): Prom
 async function runOn(ground: OpenGround): Promise<void> {
   const { config, workspace, confinement, guard, owner, signal } = ground;
   let session: CallSession | undefined;
-  let callsEnded = Promise.resolve();
+  let [callsEnded, roomsEnded] = [Promise.resolve(), Promise.resolve()];
   const features = newFeatures({ ...ground, cancel: (callId) => session?.cancel(callId) });
   try {
     const rooms = await openRooms({
@@ -47,35 +47,39 @@ async function runOn(ground: OpenGround): Promise<void> {
       isForeign: (path) => guard.isForeign(path),
       readShowable: owner.readShowable,
     });
-    const ledger = new ReadLedger();
-    const looker = new Looker(
-      {
-        root: workspace.root,
-        confinement,
-        readShowable: owner.readShowable,
-        pieces: features.flatMap(({ look }) => look ?? []),
-      },
-      signal,
-    );
-    const finder = new Finder(
-      {
-        workspace,
-        ledger,
-        looker,
-        readShowable: owner.readFindable,
-        worktreeOf: (conversationId) => rooms.lookedOf(conversationId),
-        pieces: features.flatMap(({ finds }) => finds ?? []),
-      },
-      signal,
-    );
-    session = newSession(ground, { features, rooms, ledger, finder });
     try {
+      const ledger = new ReadLedger();
+      const looker = new Looker(
+        {
+          root: workspace.root,
+          confinement,
+          readShowable: owner.readShowable,
+          pieces: features.flatMap(({ look }) => look ?? []),
+        },
+        signal,
+      );
+      const finder = new Finder(
+        {
+          workspace,
+          ledger,
+          looker,
+          readShowable: owner.readFindable,
+          worktreeOf: (conversationId) => rooms.lookedOf(conversationId),
+          pieces: features.flatMap(({ finds }) => finds ?? []),
+        },
+        signal,
+      );
+      session = newSession(ground, { features, rooms, ledger, finder });
       await serveCalls(ground, { features, rooms, looker, session });
     } finally {
-      callsEnded = session.end().then(() => rooms.end());
+      callsEnded = session?.end() ?? Promise.resolve();
+      roomsEnded = rooms.end();
     }
   } finally {
-    await Promise.all([callsEnded, ...features.map(({ end }) => end?.(callsEnded))]);
+    const ends = features.map(async ({ end }) => await end?.(callsEnded));
+    const all = [callsEnded, roomsEnded, ...ends];
+    await Promise.allSettled(all); // Nothing may stand on the ground any more, also where one end fails.
+    await Promise.all(all);
   }
 }
 

@@ -21,6 +21,8 @@ export class LevelReport<Level extends object> {
   #isReporting = false;
   #againAtMs = 0;
   #isStopped = false;
+  /** How often what the other object has was forgotten, also while a report was under way. */
+  #forgotten = 0;
 
   constructor(source: LevelSource<Level>, heard: Partial<Level>) {
     this.#source = source;
@@ -49,6 +51,7 @@ export class LevelReport<Level extends object> {
   /** It is not known any more what the other object has. */
   forget(): void {
     this.#heard = {};
+    this.#forgotten++;
   }
 
   /**
@@ -57,7 +60,8 @@ export class LevelReport<Level extends object> {
    * {@link dueMs} in the step that changes the level.
    */
   report(anyway = false): Promise<void> {
-    if (!this.#isReporting && (anyway || !this.isHeard)) this.#reporting = this.#untilHeard();
+    const isDue = !this.#isStopped && (anyway || !this.isHeard);
+    if (isDue && !this.#isReporting) this.#reporting = this.#untilHeard();
     return this.#reporting;
   }
 
@@ -73,8 +77,9 @@ export class LevelReport<Level extends object> {
       do {
         this.#againAtMs = Date.now() + againMs;
         const level = present();
+        const before = this.#forgotten;
         await send(level);
-        this.#heard = level;
+        if (this.#forgotten === before) this.#heard = level;
       } while (!this.isHeard);
     } catch {
       this.forget(); // The other object was reset, or is out of reach: the alarm reports again.

@@ -47,9 +47,11 @@ export function inHeld<Found>(
 
 /** Whether no link stands in the path. Other systems than Linux can only look the name up again. */
 export function isAt(descriptor: number, path: BytePath): boolean {
-  const real = IS_LINUX
-    ? readlinkSync(`/proc/self/fd/${descriptor}`, LATIN1)
-    : unlessUnreachable(() => realpathSync(toPathLike(path), LATIN1));
+  const real = unlessUnreachable(() =>
+    IS_LINUX
+      ? readlinkSync(`/proc/self/fd/${descriptor}`, LATIN1)
+      : realpathSync.native(toPathLike(path), LATIN1),
+  );
   return real === path;
 }
 

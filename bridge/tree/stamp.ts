@@ -41,15 +41,16 @@ export function stampText({
 }
 
 /**
- * Whether every later change shows in the stamp, which was taken at `takenMs`, before the content was read.
+ * Whether every later change shows in the stamp, which was taken at `takenMs`, before the content was read. Each change
+ * moves `ctimeMs`, and a program can set `mtimeMs` to a time to come.
  * `settledMs`: see TREE_LIMITS.
  */
 export function isSettled(
-  { mtimeMs, ctimeMs }: Pick<Stamp, 'mtimeMs' | 'ctimeMs'>,
+  { ctimeMs }: Pick<Stamp, 'ctimeMs'>,
   takenMs: number,
   settledMs: number,
 ): boolean {
-  return takenMs - Math.max(mtimeMs, ctimeMs) > settledMs;
+  return takenMs - ctimeMs > settledMs;
 }
 
 /** The device of a folder on a file system whose folder times show every change; undefined for any other. */

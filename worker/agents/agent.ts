@@ -96,7 +96,7 @@ export class ConversationAgent {
         if (status === 'archived') void this.worktree?.remove();
       }
       void this.#level.report();
-      if (!this.#level.isHeard) void this.#deps.arm();
+      if (!this.#level.isHeard) void this.#deps.arm().catch(() => undefined);
     });
   }
 
@@ -115,6 +115,7 @@ export class ConversationAgent {
   /** Stores and reports nothing from now on: the conversation is deleted. */
   stop(): void {
     this.#isStopped = true;
+    this.#level.stop();
     this.#deliveries?.stop();
   }
 

@@ -122,7 +122,10 @@ export class WorkspaceScan {
     const folders: Folder[] = [{ path: this.#root, isProtected: false, chain: this.#lookAbove() }];
     const turns = new Turns();
     for (const folder of folders) {
-      this.#lookInto(folder, { folders, entries, links, wanted, ignoringFolders });
+      const isThere = this.#lookInto(folder, { folders, entries, links, wanted, ignoringFolders });
+      // The workspace is not where its path says: somebody has moved it, and nothing is known of it.
+      const isLost = !isThere && folder.path === this.#root;
+      if (isLost) return { entries, links, wanted, isCut: true };
       if (!turns.isDue) continue;
       if (performance.now() > deadline) return { entries, links, wanted, isCut: true };
       await turns.take();
@@ -146,6 +149,7 @@ export class WorkspaceScan {
     return this.#outer;
   }
 
+  /** False where the folder is not where its path says. */
   #lookInto(
     { path: folder, isProtected, isInstalled = false, isClosed, chain }: Folder,
     found: {
@@ -155,17 +159,17 @@ export class WorkspaceScan {
       wanted: BytePath[];
       ignoringFolders: Map<BytePath, FolderListing>;
     },
-  ): void {
+  ): boolean {
     const stats = statsOf(folder);
-    if (stats === undefined) return;
+    if (stats === undefined) return true;
     if (folder !== this.#root && !canBeLookedInto(folder, stats, this.#rights)) {
-      if (isClosed) return;
+      if (isClosed) return true;
       const whole = { closure: 'secret', kind: 'folder', isUnreadable: true } as const;
       found.entries.push({ path: folder, identity: identityOf(stats), ...whole });
-      return;
+      return true;
     }
     const read = this.#tree.read(folder, stats);
-    if (read === undefined) return;
+    if (read === undefined) return false;
     const known = this.#listings.get(read);
     const listing = isStillTrue(folder, known, chain) ? known : this.#list(folder, read, chain);
     if (listing.own) found.ignoringFolders.set(folder, listing);
@@ -180,7 +184,7 @@ export class WorkspaceScan {
       const closing = listing.closed.find(({ path }) => path === own?.path);
       const entry = closing && toClosed(closing);
       if (entry) found.entries.push(entry);
-      return;
+      return true;
     }
     if (isProtected) found.links.push(...listing.links);
     else if (!isInstalled) found.wanted.push(...listing.wanted);
@@ -198,6 +202,7 @@ export class WorkspaceScan {
       const isPackages = isInstalled || path.endsWith('/node_modules');
       found.folders.push({ path, isProtected, isInstalled: isPackages, chain: listing.chain });
     }
+    return true;
   }
 
   #list(folder: BytePath, read: TreeFolder, above: IgnoreChain): FolderListing {
