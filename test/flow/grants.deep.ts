@@ -137,7 +137,9 @@ it('the owner sees what others did, and nothing of their conversations', async (
   );
   expect(records.map(({ account }) => account)).not.toContain('eve');
   await expect(viewOf(said.conversationId)).rejects.toMatchObject({ status: 404 });
-  expect((await drawbridge('allow')).stdout).toMatch(/^ben\ttrusted\t[^\t]+\t\d{4}-[^\t]+\t\d{4}-/m);
+  expect((await drawbridge('allow')).stdout).toMatch(
+    /^ben\ttrusted\t[^\t]+\t\d{4}-[^\t]+\t\d{4}-/m,
+  );
 });
 
 it('an app’s user whose grant is for worktrees works by an agent in one, and not in the folder', async () => {
