@@ -55,6 +55,10 @@ describe.skipIf(NO_FIREFOX)(`the page in Firefox ${NO_FIREFOX ?? ''}`, () => {
     expect(readFileSync(join(house.workspace, 'made.txt'), 'utf8')).toBe('made\n');
 
     const place = await page.evaluate('location.href');
+    // A reload in the middle of its load would be a fault of the service worker.
+    const coloured = `performance.getEntriesByType('resource').some(
+      ({ name }) => name.includes('/page/highlight'))`;
+    await expect.poll(() => page.evaluate(coloured)).toBe(true);
     await page.reload();
     await expect.poll(shown).toMatch(/Word 99\..*Written\./s);
     expect(await page.evaluate('location.href')).toBe(place);
