@@ -26,7 +26,7 @@ describe('a server of another version', () => {
     const { run, serverDir } = newBackground();
     const old = await startServer(serverDir, '0.0.1', PRESENT, 'busy');
     const finished = await run(temporaryFolder(), START);
-    expect(finished.stderr).toMatch(/The server has version 0\.0\.1 [^\n]+stop` stops it/);
+    expect(finished.stderr).toMatch(/The server has version 0\.0\.1, [^\n]+stop` stops it/);
     expect(isAlive(old.pid ?? 0)).toBe(true);
   });
 });
