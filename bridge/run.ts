@@ -76,7 +76,8 @@ async function runOn(ground: OpenGround): Promise<void> {
       roomsEnded = rooms.end();
     }
   } finally {
-    const ends = features.map(async ({ end }) => await end?.(callsEnded));
+    const over = callsEnded.catch(() => undefined); // Reported below.
+    const ends = features.map(async ({ end }) => await end?.(over));
     const all = [callsEnded, roomsEnded, ...ends];
     await Promise.allSettled(all); // Nothing may stand on the ground any more, also where one end fails.
     await Promise.all(all);

@@ -299,9 +299,9 @@ export class FolderWatch {
   }
 
   /**
-   * Marks new files that were there before the command, at a place that no look reads, and leaves out those that only
-   * have come into view. What the message itself made there is its own. On local disks the
-   * birth time tells it, which our clock has set; elsewhere only a file that nobody has written since is known.
+   * Marks new files that lay at a place that no look reads before the command, and leaves out those that have only come
+   * into view. A file that the message itself made there is its own. On a local disk the birth time decides, because our
+   * clock sets it. On any other disk only a file without a later write is recognised.
    */
   #withForeign({ changes, maker, earlier }: FolderLook): readonly WatchedChange[] {
     const oldMs = this.#lookedMs - TREE_LIMITS.contentSettledMs;
