@@ -1,5 +1,5 @@
 /** Runs a program in the sandbox that is given a text and prints an answer. It can write nothing of the workspace. */
-import { ToolFailure } from './failure.ts';
+import { ToolFailure } from '../machine/failure.ts';
 import type { Confinement } from './sandbox/launch/confinement.ts';
 import { type Program, spawnLaunch } from './terminal/spawn-launch.ts';
 

@@ -1,6 +1,7 @@
 /** The bridge of one workspace: runs its features and its calls, and ends them without leaving a process. */
 import { join } from 'node:path';
 import type { BridgeStatus } from '../machine/bridge-status.ts';
+import { computeFor } from '../machine/compute/owner.ts';
 import { addRules } from '../machine/owner-rules.ts';
 import { DeviceAsker, terminalAsker } from './admission/askers.ts';
 import { Asking } from './admission/asking.ts';
@@ -9,7 +10,6 @@ import { Enrolling } from './admission/enrolling.ts';
 import { rulesOf } from './admission/lasting.ts';
 import { ownersFiles } from './admission/rules.ts';
 import { createTerminalPrompt } from './admission/terminal.ts';
-import { computeFor } from './compute/owner.ts';
 import type { BridgeConfig } from './config.ts';
 import { Finder } from './context/finder.ts';
 import { lookAs } from './context/grantee-look.ts';

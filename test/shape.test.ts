@@ -25,115 +25,115 @@ const MAY_IMPORT = parseTable(`
   shared/api: shared shared/settings shared/text shared/tools shared/wire zod
   # Other rooms import only the face of the package. A web page's script has no zod in it.
   client: shared eventsource-parser
-  client/index.ts: client shared
+  client/index.ts: shared client
   client/examples: drawbridge-client hono
 
-  machine: shared node: zod
+  machine: shared zod node:
 
   bridge/admission/shell: shared
-  bridge/failure.ts: shared
+  machine/failure.ts: shared
   bridge/feeds.ts: shared
-  bridge/secrets: shared node:
-  bridge/log.ts: shared machine bridge/secrets node:
-  bridge/grantees: shared machine bridge/failure.ts bridge/feeds.ts bridge/log.ts zod node:
-  bridge/lanes.ts: machine
-  bridge/notebooks: shared machine bridge/failure.ts jsonc-parser zod
-  bridge/edits: shared bridge/failure.ts bridge/notebooks diff node-diff3
-  bridge/result-lines.ts: shared
-  bridge/search/codebase: shared bridge/edits
-  bridge/terminal: shared machine bridge/result-lines.ts bridge/secrets node:
-  bridge/compute: shared machine bridge/edits bridge/failure.ts bridge/notebooks
-    bridge/result-lines.ts bridge/search/codebase bridge/secrets bridge/terminal unpdf node:
-  bridge/entry-kind.ts:
+  machine/secrets: shared node:
+  machine/log.ts: shared machine machine/secrets node:
+  bridge/grantees: shared machine machine/failure.ts machine/log.ts bridge/feeds.ts zod node:
+  machine/lanes.ts: machine
+  bridge/notebooks: shared machine machine/failure.ts jsonc-parser zod
+  bridge/edits: shared machine/compute machine/failure.ts bridge/notebooks diff node-diff3
+  machine/result-lines.ts: shared
+  bridge/search/codebase: shared machine/compute bridge/edits
+  bridge/terminal: shared machine machine/result-lines.ts machine/secrets node:
+  bridge/compute: shared machine/compute machine/failure.ts machine/result-lines.ts machine/secrets
+    bridge/edits bridge/notebooks bridge/search/codebase unpdf
+  machine/entry-kind.ts:
+  machine/compute: shared machine machine/failure.ts node:
   bridge/sandbox: shared machine node:
-  bridge/tree: machine bridge/entry-kind.ts bridge/sandbox node:
+  bridge/tree: machine machine/entry-kind.ts node:
   bridge/ignored: shared machine bridge/tree node:
-  bridge/sandbox/view: shared machine bridge/compute bridge/entry-kind.ts bridge/ignored
+  bridge/sandbox/view: shared machine machine/compute machine/entry-kind.ts bridge/ignored
     bridge/sandbox bridge/tree zod node:
-  bridge/workspace: shared machine bridge/entry-kind.ts bridge/failure.ts bridge/ignored
-    bridge/lanes.ts bridge/sandbox bridge/sandbox/view bridge/tree node:
-  bridge/search: shared machine bridge/compute bridge/edits bridge/failure.ts bridge/ignored
+  bridge/workspace: shared machine machine/entry-kind.ts machine/failure.ts machine/lanes.ts
+    bridge/ignored bridge/sandbox bridge/sandbox/view bridge/tree node:
+  bridge/search: shared machine machine/compute machine/failure.ts bridge/edits bridge/ignored
     bridge/search/codebase bridge/workspace @vscode/ripgrep node:
-  bridge/tools: shared machine bridge/compute bridge/edits bridge/failure.ts bridge/log.ts
-    bridge/result-lines.ts bridge/search bridge/secrets bridge/workspace zod node:
-  bridge/web: shared machine bridge/compute bridge/failure.ts zod node:
-  bridge/admission: shared machine bridge/admission/shell bridge/failure.ts bridge/grantees
-    bridge/lanes.ts bridge/log.ts bridge/secrets bridge/tools bridge/web bridge/workspace zod
-    node:
-  bridge/sandbox/launch: shared machine bridge/failure.ts bridge/ignored bridge/lanes.ts
+  bridge/tools: shared machine machine/compute machine/failure.ts machine/log.ts
+    machine/result-lines.ts machine/secrets bridge/compute bridge/edits bridge/search
+    bridge/workspace zod node:
+  bridge/web: shared machine machine/compute machine/failure.ts bridge/compute zod node:
+  bridge/admission: shared machine machine/failure.ts machine/lanes.ts machine/log.ts
+    machine/secrets bridge/admission/shell bridge/grantees bridge/tools bridge/web bridge/workspace
+    zod node:
+  bridge/sandbox/launch: shared machine machine/failure.ts machine/lanes.ts bridge/ignored
     bridge/sandbox bridge/sandbox/view bridge/terminal zod node:
-  bridge/context: shared machine bridge/compute bridge/failure.ts bridge/grantees bridge/sandbox
+  bridge/context: shared machine machine/compute machine/failure.ts bridge/compute bridge/grantees
     bridge/sandbox/launch bridge/search bridge/terminal bridge/tools bridge/tree bridge/web
     bridge/workspace node:
-  bridge/tunnel: shared machine bridge/admission bridge/context bridge/feeds.ts bridge/grantees
-    bridge/log.ts bridge/secrets ws zod node:
+  bridge/tunnel: shared machine machine/log.ts machine/secrets bridge/admission bridge/context
+    bridge/feeds.ts bridge/grantees ws zod node:
   bridge/config.ts: shared machine bridge/tools bridge/tunnel bridge/web
   bridge/egress: shared machine bridge/sandbox/launch bridge/web node:
-  bridge/quarantine: shared machine bridge/entry-kind.ts bridge/failure.ts bridge/ignored
-    bridge/lanes.ts bridge/log.ts bridge/sandbox bridge/sandbox/view bridge/tree zod node:
+  bridge/quarantine: shared machine machine/entry-kind.ts machine/failure.ts machine/lanes.ts
+    machine/log.ts bridge/ignored bridge/sandbox bridge/sandbox/view bridge/tree zod node:
   bridge/feature.ts: shared bridge/admission bridge/config.ts bridge/context bridge/egress
     bridge/feeds.ts bridge/grantees bridge/quarantine bridge/sandbox/launch bridge/terminal
     bridge/tools bridge/tunnel bridge/workspace
-  bridge/checkpoints: shared machine bridge/admission bridge/compute bridge/failure.ts
-    bridge/feature.ts bridge/lanes.ts bridge/log.ts bridge/sandbox bridge/tools bridge/tree
-    bridge/workspace zod node:
-  bridge/commands: shared machine bridge/egress bridge/failure.ts bridge/feature.ts
-    bridge/quarantine bridge/result-lines.ts bridge/sandbox/launch bridge/search bridge/terminal
+  bridge/checkpoints: shared machine machine/compute machine/failure.ts machine/lanes.ts
+    machine/log.ts bridge/admission bridge/compute bridge/edits bridge/feature.ts bridge/tools
+    bridge/tree bridge/workspace zod node:
+  bridge/commands: shared machine machine/failure.ts machine/result-lines.ts bridge/egress
+    bridge/feature.ts bridge/quarantine bridge/sandbox/launch bridge/search bridge/terminal
     bridge/tools bridge/workspace node:
-  bridge/rules: shared machine bridge/compute bridge/failure.ts bridge/feature.ts bridge/log.ts
+  bridge/rules: shared machine machine/compute machine/failure.ts machine/log.ts bridge/feature.ts
     bridge/search bridge/workspace node:
-  bridge/completion: shared bridge/compute bridge/feature.ts bridge/log.ts bridge/rules
+  bridge/completion: shared machine/compute machine/log.ts bridge/feature.ts bridge/rules
     bridge/search bridge/workspace node:
-  bridge/definitions: shared bridge/failure.ts bridge/feature.ts bridge/rules bridge/workspace zod
-  bridge/diagnostics: shared machine bridge/compute bridge/edits bridge/failure.ts
-    bridge/feature.ts bridge/lanes.ts bridge/sandbox/launch bridge/search bridge/terminal
-    bridge/tools bridge/tree bridge/workspace zod node:
-  bridge/filter.ts: bridge/failure.ts bridge/sandbox/launch bridge/terminal
-  bridge/formatting: shared machine bridge/compute bridge/diagnostics bridge/edits
+  bridge/definitions: shared machine/failure.ts bridge/feature.ts bridge/rules bridge/workspace zod
+  bridge/diagnostics: shared machine machine/compute machine/failure.ts machine/lanes.ts
+    bridge/edits bridge/feature.ts bridge/sandbox/launch bridge/search bridge/terminal bridge/tools
+    bridge/tree bridge/workspace zod node:
+  bridge/filter.ts: machine/failure.ts bridge/sandbox/launch bridge/terminal
+  bridge/formatting: shared machine machine/compute bridge/diagnostics bridge/edits
     bridge/feature.ts bridge/filter.ts bridge/tools zod node:
   bridge/ide/discovery: shared machine zod node:
   bridge/mcp/login: shared machine bridge/mcp @modelcontextprotocol/client zod node:
   bridge/mcp/transport: shared machine bridge/mcp bridge/mcp/login bridge/quarantine
     bridge/sandbox/launch bridge/terminal @modelcontextprotocol/client node:
-  bridge/mcp/offers: shared machine bridge/failure.ts bridge/mcp bridge/mcp/transport
+  bridge/mcp/offers: shared machine machine/failure.ts bridge/mcp bridge/mcp/transport
     bridge/terminal bridge/tools @modelcontextprotocol/client zod
-  bridge/mcp: shared machine bridge/failure.ts bridge/feature.ts bridge/feeds.ts bridge/log.ts
+  bridge/mcp: shared machine machine/failure.ts machine/log.ts bridge/feature.ts bridge/feeds.ts
     bridge/mcp/login bridge/mcp/offers bridge/mcp/transport bridge/tools
     @modelcontextprotocol/client zod node:
-  bridge/ide/link: shared machine bridge/admission bridge/ide/discovery bridge/lanes.ts
-    bridge/log.ts bridge/mcp bridge/mcp/transport bridge/workspace @modelcontextprotocol/client
-    zod node:
-  bridge/guests: shared machine bridge/compute bridge/context bridge/failure.ts bridge/feature.ts
-    bridge/feeds.ts bridge/ide/discovery bridge/ide/link bridge/log.ts bridge/tools bridge/tunnel
-    bridge/workspace companion/index.ts zod node:
-  bridge/hooks: shared machine bridge/compute bridge/failure.ts bridge/feature.ts bridge/filter.ts
-    bridge/log.ts bridge/sandbox/launch bridge/workspace zod node:
-  bridge/index: shared machine bridge/compute bridge/config.ts bridge/context bridge/edits
-    bridge/feature.ts bridge/log.ts bridge/result-lines.ts bridge/sandbox bridge/search
-    bridge/search/codebase bridge/secrets bridge/tools bridge/tree bridge/workspace
-    web-tree-sitter zod node:
-  bridge/ports: shared bridge/admission bridge/commands bridge/failure.ts bridge/feature.ts
-    bridge/lanes.ts bridge/log.ts bridge/terminal node:
-  bridge/skills: shared bridge/failure.ts bridge/feature.ts bridge/rules bridge/tools
+  bridge/ide/link: shared machine machine/lanes.ts machine/log.ts bridge/admission
+    bridge/ide/discovery bridge/mcp bridge/mcp/transport bridge/workspace
+    @modelcontextprotocol/client zod node:
+  bridge/guests: shared machine machine/compute machine/failure.ts machine/log.ts bridge/context
+    bridge/edits bridge/feature.ts bridge/feeds.ts bridge/ide/discovery bridge/ide/link bridge/tools
+    bridge/tunnel bridge/workspace companion/index.ts zod node:
+  bridge/hooks: shared machine machine/compute machine/failure.ts machine/log.ts bridge/compute
+    bridge/feature.ts bridge/filter.ts bridge/sandbox/launch bridge/workspace zod node:
+  bridge/index: shared machine machine/compute machine/log.ts machine/result-lines.ts
+    machine/secrets bridge/config.ts bridge/context bridge/edits bridge/feature.ts bridge/search
+    bridge/search/codebase bridge/tools bridge/tree bridge/workspace web-tree-sitter zod node:
+  bridge/ports: shared machine/failure.ts machine/lanes.ts machine/log.ts bridge/admission
+    bridge/commands bridge/feature.ts bridge/terminal node:
+  bridge/skills: shared machine/failure.ts bridge/feature.ts bridge/rules bridge/tools
     bridge/workspace node:
   bridge/web-tools: shared bridge/feature.ts bridge/tools bridge/web
   bridge/features.ts: bridge/checkpoints bridge/commands bridge/completion bridge/definitions
     bridge/diagnostics bridge/feature.ts bridge/formatting bridge/guests bridge/hooks bridge/index
     bridge/mcp bridge/ports bridge/rules bridge/skills bridge/web-tools
   bridge/sandbox/proof: shared machine bridge/sandbox bridge/sandbox/launch bridge/terminal node:
-  bridge/ground.ts: machine bridge/admission bridge/config.ts bridge/egress bridge/feature.ts
-    bridge/grantees bridge/log.ts bridge/quarantine bridge/sandbox bridge/sandbox/proof
-    bridge/sandbox/view bridge/terminal bridge/tools bridge/tunnel bridge/workspace
-    @vscode/ripgrep node:
+  bridge/ground.ts: machine machine/log.ts bridge/admission bridge/config.ts bridge/egress
+    bridge/feature.ts bridge/grantees bridge/quarantine bridge/sandbox/proof bridge/sandbox/view
+    bridge/terminal bridge/tools bridge/tunnel bridge/workspace @vscode/ripgrep node:
   bridge/ide/probe.ts: shared machine bridge/ide/discovery eventsource-parser zod node:
   bridge/room.ts: bridge/admission bridge/feature.ts bridge/tools
-  bridge/worktrees: shared machine bridge/admission bridge/context bridge/failure.ts
-    bridge/feature.ts bridge/lanes.ts bridge/log.ts bridge/room.ts bridge/sandbox
+  bridge/worktrees: shared machine machine/failure.ts machine/lanes.ts machine/log.ts
+    bridge/admission bridge/context bridge/feature.ts bridge/room.ts bridge/sandbox
     bridge/sandbox/launch bridge/sandbox/view bridge/terminal bridge/tools bridge/workspace zod
     node:
-  bridge/run.ts: machine bridge/admission bridge/compute bridge/config.ts bridge/context
-    bridge/feature.ts bridge/features.ts bridge/ground.ts bridge/terminal bridge/tools
-    bridge/tunnel bridge/worktrees node:
+  bridge/run.ts: machine machine/compute bridge/admission bridge/config.ts bridge/context
+    bridge/feature.ts bridge/features.ts bridge/ground.ts bridge/terminal bridge/tools bridge/tunnel
+    bridge/worktrees node:
   # Other rooms import only the face of this workspace.
   companion: shared machine @modelcontextprotocol/sdk node: zod
   companion/index.ts: companion
@@ -156,71 +156,69 @@ const MAY_IMPORT = parseTable(`
     local/runtime local/settings.ts local/state node: zod
 
   cli/limits.ts: shared
-  cli/terminal: shared client/index.ts machine local/config local/own-root.ts commander node:
-    uqr cli/limits.ts
-  cli/render: shared cli/terminal diff zod cli/limits.ts
+  cli/terminal: shared machine cli/limits.ts client/index.ts local/config local/own-root.ts
+    commander uqr node:
+  cli/render: shared cli/limits.ts cli/terminal diff zod
   cli/list: shared machine cli/render cli/terminal commander
-  cli/target: shared client/index.ts machine cli/terminal local/own-root.ts local/state
-    commander node: zod cli/limits.ts
-  cli/questions: shared client/index.ts machine cli/target cli/terminal node:
-  cli/chat: local/config shared client/index.ts machine cli/questions cli/render cli/target
-    cli/terminal commander node: cli/limits.ts
+  cli/target: shared machine cli/limits.ts cli/terminal client/index.ts local/state commander zod
+    node:
+  cli/questions: shared machine cli/target cli/terminal client/index.ts node:
+  cli/chat: shared machine cli/limits.ts cli/questions cli/render cli/target cli/terminal
+    client/index.ts local/config commander node:
   cli/talk: shared machine cli/chat cli/target cli/terminal cli/tui commander
-  cli/acp: shared client/index.ts machine bridge/mcp cli/chat cli/people cli/questions cli/render
-    cli/server cli/target cli/terminal local/own-root.ts local/server @agentclientprotocol/sdk
-    commander node: zod
-  cli/mcp-serve: shared client/index.ts machine cli/agents cli/chat cli/limits.ts cli/server
-    cli/target cli/terminal local/own-root.ts local/server @modelcontextprotocol/sdk commander
-    node: zod
-  cli/tui: shared client/index.ts machine cli/chat cli/render cli/target cli/terminal node:
-    cli/limits.ts cli/tui/commands cli/tui/dialogs cli/tui/input cli/tui/status
-    cli/tui/transcript @earendil-works/pi-tui
-  cli/tui/transcript: shared client/index.ts cli/render cli/terminal cli/limits.ts diff
+  cli/acp: shared machine bridge/mcp cli/chat cli/people cli/questions cli/render cli/server
+    cli/target cli/terminal client/index.ts local/own-root.ts local/server @agentclientprotocol/sdk
+    commander zod node:
+  cli/mcp-serve: shared machine cli/agents cli/chat cli/limits.ts cli/server cli/target cli/terminal
+    client/index.ts local/own-root.ts local/server @modelcontextprotocol/sdk commander zod node:
+  cli/tui: shared machine cli/chat cli/limits.ts cli/target cli/terminal cli/tui/commands
+    cli/tui/dialogs cli/tui/input cli/tui/status cli/tui/transcript client/index.ts
+    @earendil-works/pi-tui
+  cli/tui/transcript: shared cli/limits.ts cli/render cli/terminal client/index.ts
     @earendil-works/pi-tui zod
-  cli/tui/status: shared client/index.ts cli/chat cli/render cli/terminal cli/tui
-    @earendil-works/pi-tui node:
-  cli/tui/input: shared client/index.ts machine cli/chat cli/render cli/terminal cli/tui
-    cli/tui/commands @earendil-works/pi-tui node: zod
-  cli/tui/dialogs: shared client/index.ts machine cli/chat cli/questions cli/terminal cli/tui
-    cli/tui/transcript @earendil-works/pi-tui node:
-  cli/tui/commands: shared client/index.ts machine cli/agents cli/chat cli/limits.ts cli/render
-    cli/target cli/terminal cli/tui cli/tui/transcript @earendil-works/pi-tui node:
-  cli/config: shared machine cli/terminal local/config local/state commander node: cli/limits.ts
+  cli/tui/status: shared cli/chat cli/render cli/terminal client/index.ts @earendil-works/pi-tui
+    node:
+  cli/tui/input: shared machine cli/chat cli/render cli/terminal cli/tui cli/tui/commands
+    client/index.ts @earendil-works/pi-tui zod node:
+  cli/tui/dialogs: shared machine cli/chat cli/questions cli/terminal cli/tui/transcript
+    client/index.ts @earendil-works/pi-tui
+  cli/tui/commands: shared machine cli/agents cli/chat cli/render cli/target cli/terminal
+    client/index.ts @earendil-works/pi-tui node:
+  cli/config: shared machine cli/limits.ts cli/terminal local/config local/state commander node:
   cli/completion: machine cli/terminal commander
-  cli/help: cli/terminal commander node:
-  cli/account: shared client/index.ts cli/render cli/target cli/terminal commander
+  cli/help: cli/terminal commander
+  cli/account: shared cli/render cli/target cli/terminal client/index.ts commander
   cli/keys: shared cli/list cli/target cli/terminal commander zod
-  cli/people: shared client/index.ts machine local/state cli/list cli/target cli/terminal
-    cli/limits.ts commander node: zod
-  cli/conversations: shared client/index.ts machine cli/chat cli/render cli/target cli/terminal
-    cli/limits.ts commander node:
-  cli/agents: shared client/index.ts machine node: cli/chat cli/render cli/target cli/terminal
+  cli/people: shared machine cli/limits.ts cli/list cli/target cli/terminal client/index.ts
+    local/state commander zod node:
+  cli/conversations: shared machine cli/chat cli/render cli/target cli/terminal client/index.ts
+    commander node:
+  cli/agents: shared machine cli/chat cli/render cli/target cli/terminal client/index.ts commander
+    node:
+  cli/setup: shared machine bridge/admission bridge/grantees bridge/guests bridge/hooks
+    bridge/quarantine bridge/skills bridge/workspace bridge/worktrees cli/limits.ts cli/list
+    cli/target cli/terminal client/index.ts local/backup local/check local/state commander node:
+  cli/setup/connect: shared machine machine/log.ts bridge/config.ts bridge/run.ts cli/limits.ts
+    cli/target cli/terminal local/bridge local/config local/processes local/state commander jose
+  cli/setup/ide: shared machine bridge/admission bridge/ide/discovery bridge/ide/link
+    bridge/ide/probe.ts cli/limits.ts cli/target cli/terminal local/state commander node:
+  cli/setup/mcp: shared machine bridge/mcp bridge/mcp/login bridge/mcp/transport cli/limits.ts
+    cli/list cli/render cli/target cli/terminal client/index.ts local/state commander node:
+  cli/server: shared machine machine/log.ts bridge/config.ts bridge/run.ts cli/chat cli/config
+    cli/limits.ts cli/list cli/render cli/setup/connect cli/setup/mcp cli/talk cli/target
+    cli/terminal client/index.ts local/bridge local/config local/limits.ts local/own-root.ts
+    local/processes local/server local/settings.ts local/state commander zod node:
+  cli/doctor: shared machine bridge/admission bridge/hooks bridge/quarantine bridge/sandbox/proof
+    bridge/sandbox/view bridge/workspace cli/limits.ts cli/target cli/terminal local/config
+    local/own-root.ts local/runtime local/server local/settings.ts local/state commander node:
+  cli/service: shared machine cli/limits.ts cli/server cli/terminal local/config local/own-root.ts
+    local/server local/state bin commander node:
+  cli/commands.ts: cli/account cli/acp cli/agents cli/chat cli/completion cli/config
+    cli/conversations cli/doctor cli/help cli/keys cli/mcp-serve cli/people cli/server cli/service
+    cli/setup cli/setup/connect cli/setup/ide cli/setup/mcp cli/talk cli/terminal local/server
     commander
-  cli/setup: shared client/index.ts machine bridge/admission bridge/grantees bridge/guests
-    bridge/hooks bridge/quarantine bridge/skills bridge/workspace bridge/worktrees local/backup local/check
-    local/state cli/limits.ts cli/list cli/target cli/terminal commander node:
-  cli/setup/connect: shared machine bridge/config.ts bridge/log.ts bridge/run.ts local/bridge local/config
-    local/processes local/state cli/limits.ts cli/target cli/terminal commander jose node:
-  cli/setup/ide: shared machine bridge/admission bridge/ide/discovery bridge/ide/link bridge/ide/probe.ts
-    local/state cli/limits.ts cli/target cli/terminal commander node:
-  cli/setup/mcp: shared client/index.ts machine bridge/mcp bridge/mcp/login bridge/mcp/transport
-    local/state cli/limits.ts cli/list cli/render cli/target cli/terminal commander node:
-  cli/server: shared client/index.ts machine bridge/config.ts bridge/log.ts bridge/run.ts cli/chat cli/list cli/render
-    cli/talk cli/config cli/setup/connect cli/setup/mcp cli/target cli/terminal commander node:
-    zod local/bridge local/config local/server local/own-root.ts local/processes
-    local/settings.ts local/state cli/limits.ts local/limits.ts
-  cli/doctor: shared machine bridge/admission bridge/hooks bridge/quarantine
-    bridge/sandbox/proof bridge/sandbox/view bridge/workspace local/config local/server
-    local/own-root.ts local/runtime local/state local/settings.ts cli/target cli/terminal
-    cli/limits.ts commander node:
-  cli/service: bin shared machine local/config local/server local/own-root.ts local/state
-    cli/server cli/terminal cli/limits.ts commander node:
-  cli/commands.ts: cli/service cli/doctor cli/account cli/acp cli/agents cli/chat
-    cli/conversations cli/completion cli/mcp-serve cli/config cli/help cli/keys cli/people
-    cli/server cli/talk cli/terminal local/server commander cli/setup cli/setup/connect
-    cli/setup/ide cli/setup/mcp
-  cli/main.ts: cli/acp cli/commands.ts cli/help cli/server cli/terminal machine
-    local/server local/own-root.ts commander node:
+  cli/main.ts: machine cli/acp cli/commands.ts cli/help cli/server cli/terminal local/own-root.ts
+    local/server commander node:
   # Only types of zod's schemas: the page has no zod in it.
   web/css.d.ts:
   web/live.ts: preact
@@ -255,23 +253,21 @@ const MAY_IMPORT = parseTable(`
 
   bench/edge: worker/env.ts worker/index.ts cloudflare:
   bench/fuzz: @cfworker/json-schema
-  bench/terminal: bench machine node:
-  bench/cases: bench client/index.ts local/state node: zod
-  bench/escapes: bench/fuzz bridge/failure.ts bridge/mcp/transport bridge/quarantine
+  bench/terminal: machine bench node:
+  bench/cases: client/index.ts local/state bench zod node:
+  bench/escapes: machine/failure.ts bench/fuzz bridge/mcp/transport bridge/quarantine
     bridge/sandbox/launch bridge/terminal bridge/workspace node:
-  bench/faults: shared bench client/index.ts bench/fuzz local/bridge
-    local/processes local/state node: zod local/limits.ts
-  bench/page: shared bench bench/faults client/index.ts node: playwright-core zod
+  bench/faults: shared bench/fuzz client/index.ts local/bridge local/processes local/state bench zod
+    node:
+  bench/page: shared bench/faults client/index.ts bench playwright-core zod node:
   bench/recording:
-  bench/tools: shared machine bench local/bridge local/runtime bridge/checkpoints
-    bridge/completion bridge/diagnostics bridge/index bridge/sandbox/proof bridge/search
-    bridge/terminal bridge/tools bridge/workspace @vscode/ripgrep node:
-  bench: bridge/config.ts shared bin bench/cases bench/escapes bench/faults bench/fuzz bridge/mcp bench/page
-    bench/recording bench/terminal bench/tools esbuild machine playwright-core bridge/index bridge/search
-    bridge/workspace bridge/sandbox bridge/sandbox/launch bridge/sandbox/proof
-    bridge/sandbox/view bridge/terminal bridge/tools bridge/tunnel @modelcontextprotocol/client
-    ws local/bridge local/runtime local/state jose node: zod bridge/ide/discovery
-    local/limits.ts
+  bench/tools: shared machine bridge/checkpoints bridge/completion bridge/diagnostics bridge/index
+    bridge/sandbox/proof bridge/search bridge/terminal bridge/tools bridge/workspace local/runtime
+    @vscode/ripgrep bench node:
+  bench: shared machine bench/cases bench/escapes bench/faults bench/fuzz bench/page bench/recording
+    bench/terminal bench/tools bridge/config.ts bridge/index bridge/sandbox/proof bridge/search
+    bridge/tunnel bridge/workspace local/bridge local/limits.ts local/runtime local/state bin
+    esbuild jose playwright-core zod node:
 
   worker/ports: shared worker/images worker/outcome.ts worker/conversation/store worker/storage
   worker/env.ts: worker/ports worker/deliveries worker/prompt worker/storage worker/upstream

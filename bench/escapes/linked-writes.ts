@@ -2,8 +2,8 @@
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ToolFailure } from '../../bridge/failure.ts';
 import { Workspace } from '../../bridge/workspace/workspace.ts';
+import { ToolFailure } from '../../machine/failure.ts';
 
 /** The person's links, by their names. */
 export const LINKS: Readonly<Record<string, string>> = {

@@ -1,9 +1,9 @@
 /** Turns a call from outside into one value, once. Every later step uses that value. */
 import { resolve as resolvePath } from 'node:path';
+import { ToolFailure } from '../../machine/failure.ts';
+import { maskInValue } from '../../machine/secrets/filter.ts';
 import { takesPath } from '../../shared/tools/definition.ts';
 import type { ToolCall, ToolResult } from '../../shared/wire/tunnel.ts';
-import { ToolFailure } from '../failure.ts';
-import { maskInValue } from '../secrets/filter.ts';
 import {
   type BridgeTool,
   type ReadCall,

@@ -1,8 +1,8 @@
 /** Asks people about calls. It asks everywhere at once, and the first valid answer decides. */
 import { newDeferred } from '../../machine/deferred.ts';
+import { logTrouble } from '../../machine/log.ts';
 import { RUN_LIMITS } from '../../shared/limits.ts';
 import type { ApprovalQuestion, Lasting, Scope } from '../../shared/wire/approvals.ts';
-import { logTrouble } from '../log.ts';
 import type { EditedFile } from '../tools/executor.ts';
 import type { AnswerEntry, QuestionBook, Resolution } from './book.ts';
 import { type ApprovalSubject, digestOf } from './proposal.ts';

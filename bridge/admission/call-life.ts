@@ -2,15 +2,15 @@
  * The life of a call on this machine: it is admitted, proposed, asked about where the policy says so, and carried out.
  */
 
+import { nullForFailure, ToolFailure } from '../../machine/failure.ts';
+import { Lanes } from '../../machine/lanes.ts';
 import { ELICITATION_LIMITS } from '../../shared/limits.ts';
 import { OWN_TOOLS } from '../../shared/tools/catalogue.ts';
 import { guestEdit } from '../../shared/tools/guest-edit.ts';
 import type { Proposal } from '../../shared/wire/approvals.ts';
 import { modeAllows } from '../../shared/wire/modes.ts';
 import type { ToolCall, ToolResult } from '../../shared/wire/tunnel.ts';
-import { nullForFailure, ToolFailure } from '../failure.ts';
 import type { Grantees } from '../grantees/grantees.ts';
-import { Lanes } from '../lanes.ts';
 import {
   type BridgeTool,
   type FileChange,

@@ -5,8 +5,8 @@
  */
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { logEvent } from '../../machine/log.ts';
 import { replaceFile } from '../../machine/private-files.ts';
-import { logEvent } from '../log.ts';
 
 export class Distrust {
   readonly #path: string;

@@ -1,9 +1,9 @@
 /** Enrols devices that show that they have an open secret of this machine. */
 import { type EnrolmentEnd, enrolBySecret } from '../../machine/enrolments.ts';
+import { Lanes } from '../../machine/lanes.ts';
+import { logEvent, logTrouble } from '../../machine/log.ts';
 import type { EnrolmentOutcome, EnrolmentRequest } from '../../shared/wire/enrolment.ts';
 import type { Audit } from '../grantees/audit.ts';
-import { Lanes } from '../lanes.ts';
-import { logEvent, logTrouble } from '../log.ts';
 
 export interface EnrollingConfig {
   readonly bridgeId: string;

@@ -1,5 +1,6 @@
 /** Applies the owner's and the workspace's rules, as they are now, to calls. */
 import { join } from 'node:path';
+import { currentCall, logTrouble } from '../../machine/log.ts';
 import type { HostPort } from '../../shared/text/hosts.ts';
 import type { ToolFacts } from '../../shared/tools/definition.ts';
 import { listDir } from '../../shared/tools/list-dir.ts';
@@ -7,7 +8,6 @@ import { readFile } from '../../shared/tools/read-file.ts';
 import { WORKTREE_TOOLS } from '../../shared/tools/worktree.ts';
 import type { Preset } from '../../shared/wire/preset.ts';
 import { type GrantOf, NOT_GRANTED } from '../grantees/grantees.ts';
-import { currentCall, logTrouble } from '../log.ts';
 import type { ToolFactsHere } from '../tools/executor.ts';
 import type { Workspace } from '../workspace/workspace.ts';
 import { type ConnectionVerdict, judgeConnection } from './network-verdict.ts';

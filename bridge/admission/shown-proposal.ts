@@ -1,6 +1,7 @@
 /** What a person is asked about, without the secrets of files. */
+
+import { maskValue } from '../../machine/secrets/filter.ts';
 import type { Proposal } from '../../shared/wire/approvals.ts';
-import { maskValue } from '../secrets/filter.ts';
 
 /**
  * A command and the arguments of a call stay as they are: they came from the edge, and a yes is for exactly them. The

@@ -1,11 +1,11 @@
 /** Keeps what calls change, so that it can be taken back. A store that fails never fails a call. */
 import { randomUUID } from 'node:crypto';
 import { join, relative } from 'node:path';
+import { fromText, shownName } from '../../machine/byte-path.ts';
+import { ToolFailure } from '../../machine/failure.ts';
 import { sha256 } from '../../machine/hash.ts';
+import { currentCall, logTrouble } from '../../machine/log.ts';
 import { makePrivateFolder } from '../../machine/private-files.ts';
-import { ToolFailure } from '../failure.ts';
-import { currentCall, logTrouble } from '../log.ts';
-import { fromText, shownName } from '../sandbox/byte-path.ts';
 import type { KeepChange, KeptFile } from '../workspace/changes.ts';
 import type { Workspace } from '../workspace/workspace.ts';
 import { BlobStore } from './blobs.ts';

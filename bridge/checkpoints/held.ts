@@ -9,8 +9,8 @@ import {
   readlinkSync,
   type Stats,
 } from 'node:fs';
+import { type BytePath, toPathLike } from '../../machine/byte-path.ts';
 import { isSystemError } from '../../machine/system-error.ts';
-import { type BytePath, toPathLike } from '../sandbox/byte-path.ts';
 import { inHeld, isAt } from '../tree/held.ts';
 import { isSameStamp } from '../tree/stamp.ts';
 import { CHECKPOINT_LIMITS } from './limits.ts';

@@ -1,6 +1,6 @@
 /** Says which entries of a folder a look watches, and which folders it does not look into. */
 import type { Stats } from 'node:fs';
-import type { BytePath } from '../sandbox/byte-path.ts';
+import type { BytePath } from '../../machine/byte-path.ts';
 import type { Tree, TreeFolder } from '../tree/tree.ts';
 import { ifThere } from './held.ts';
 import { CHECKPOINT_LIMITS } from './limits.ts';

@@ -1,6 +1,7 @@
 /** Sees to it that each content that was there before the undone changes has a place after the undo. */
+
+import { shownName } from '../../machine/byte-path.ts';
 import { sha256 } from '../../machine/hash.ts';
-import { shownName } from '../sandbox/byte-path.ts';
 import { type FileState, UNREAD } from './history.ts';
 import type { FilePlan, Undone } from './plan.ts';
 

@@ -1,11 +1,13 @@
 /** Takes back what calls changed, where the files are still as the calls left them or can be merged. */
+
 import { lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { type BytePath, fromText, shownName, toText } from '../../machine/byte-path.ts';
+import { compute } from '../../machine/compute/compute.ts';
+import { nullForFailure, ToolFailure } from '../../machine/failure.ts';
 import { sha256 } from '../../machine/hash.ts';
 import { canonicalJson } from '../../shared/wire/approval-text.ts';
-import { compute } from '../compute/compute.ts';
-import { nullForFailure, ToolFailure } from '../failure.ts';
-import { type BytePath, fromText, shownName, toText } from '../sandbox/byte-path.ts';
+import { EDIT_TASKS } from '../edits/tasks.ts';
 import {
   type DiskEntry,
   deleteEmptyFolders,
@@ -53,7 +55,7 @@ export async function previewUndo(place: UndoPlace, selection: Selection): Promi
     const [base, ours, theirs] = [versions.base, versions.ours, versions.theirs].map(contentOf);
     if (!base || !ours || !theirs) return null;
     const request = { base, ours, theirs, maxLines: CHECKPOINT_LIMITS.maxMergedLines };
-    const result = await compute('mergeThree', request, signal).catch(nullForFailure);
+    const result = await compute(EDIT_TASKS.mergeThree, request, signal).catch(nullForFailure);
     if (result === null) return null;
     const hash = sha256(result);
     merged.set(hash, result);

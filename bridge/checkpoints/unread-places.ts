@@ -4,8 +4,8 @@
  * what has gone from there, so that a new content may be a copy of it (`gone`; see foreign.ts).
  */
 import type { Stats } from 'node:fs';
-import type { Turns } from '../compute/turns.ts';
-import type { BytePath } from '../sandbox/byte-path.ts';
+import type { BytePath } from '../../machine/byte-path.ts';
+import type { Turns } from '../../machine/compute/turns.ts';
 import { statsOf } from './held.ts';
 import type { GoneFile } from './history.ts';
 import { CHECKPOINT_LIMITS } from './limits.ts';

@@ -1,11 +1,11 @@
 /** Knows the files of one folder and keeps their contents, so that what a command changes can be taken back. */
 import { constants, type Stats } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { type BytePath, fromText, toText } from '../../machine/byte-path.ts';
+import { COMPUTE_LIMITS } from '../../machine/compute/limits.ts';
+import { Turns } from '../../machine/compute/turns.ts';
 import { sha256 } from '../../machine/hash.ts';
-import { COMPUTE_LIMITS } from '../compute/limits.ts';
-import { Turns } from '../compute/turns.ts';
-import { Lanes } from '../lanes.ts';
-import { type BytePath, fromText, toText } from '../sandbox/byte-path.ts';
+import { Lanes } from '../../machine/lanes.ts';
 import { TREE_LIMITS } from '../tree/limits.ts';
 import { isSameStamp, isSettled, type Stamp, stampOf } from '../tree/stamp.ts';
 import { Tree, type TreeFolder } from '../tree/tree.ts';

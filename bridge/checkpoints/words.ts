@@ -1,11 +1,13 @@
 /** Says what an undo does: to a program, to the model in one sentence, and to a person as differences. */
+
+import { shownName, toText } from '../../machine/byte-path.ts';
+import { compute } from '../../machine/compute/compute.ts';
+import { ToolFailure } from '../../machine/failure.ts';
 import { TOOL_LIMITS } from '../../shared/limits.ts';
 import { cutLines } from '../../shared/text/cut-lines.ts';
 import { nameInLine } from '../../shared/text/plain-sight.ts';
 import type { UndoReport } from '../../shared/wire/undo.ts';
-import { compute } from '../compute/compute.ts';
-import { ToolFailure } from '../failure.ts';
-import { shownName, toText } from '../sandbox/byte-path.ts';
+import { CONTENT_TASKS } from '../compute/tasks.ts';
 import { targetOf } from './history.ts';
 import { CHECKPOINT_LIMITS } from './limits.ts';
 import type { FilePlan } from './plan.ts';
@@ -127,7 +129,7 @@ async function changeOf(
   if (!before || !after) return mode;
   const request = { before, after, maxChars };
   try {
-    return [...mode, await compute('describeChange', request, signal)];
+    return [...mode, await compute(CONTENT_TASKS.describeChange, request, signal)];
   } catch (error) {
     if (error instanceof ToolFailure) return [...mode, '(too much changes to be shown)'];
     throw error;

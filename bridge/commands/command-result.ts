@@ -1,12 +1,12 @@
 /** Reports a command: to the model as text, to people as the metadata of a terminal command. */
 
+import { listed } from '../../machine/result-lines.ts';
 import { attentionSentence } from '../../shared/shown/attention.ts';
 import { nameInLine } from '../../shared/text/plain-sight.ts';
 import type { AttentionItem } from '../../shared/wire/attention.ts';
 import type { TerminalCommandMetadata } from '../../shared/wire/documents.ts';
 import type { ToolResult } from '../../shared/wire/tunnel.ts';
 import type { RefusedHost } from '../egress/pass.ts';
-import { listed } from '../result-lines.ts';
 import type { ClosedName } from '../sandbox/launch/confinement.ts';
 import type { BackgroundOutcome } from '../terminal/background.ts';
 import { TERMINAL_LIMITS } from '../terminal/limits.ts';

@@ -1,9 +1,9 @@
 /** Runs control_process: sends input to a process, or stops it. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { newDeferred } from '../../machine/deferred.ts';
+import { ToolFailure } from '../../machine/failure.ts';
 import { hostsWanted, shownPermissions } from '../../shared/tools/network-permission.ts';
 import { controlProcess } from '../../shared/tools/process.ts';
-import { ToolFailure } from '../failure.ts';
 import { TERMINAL_LIMITS } from '../terminal/limits.ts';
 import { type KnownProcess, stopProcess } from '../terminal/process-book.ts';
 import { type ArgumentsOf, type BridgeTool, bindTool, type Proposed } from '../tools/executor.ts';

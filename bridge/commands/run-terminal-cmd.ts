@@ -1,5 +1,6 @@
 /** Runs run_terminal_cmd: runs a shell command under the machine's confinement, to its end or in the background. */
 import { stat } from 'node:fs/promises';
+import { ToolFailure } from '../../machine/failure.ts';
 import { COMMAND_LIMITS } from '../../shared/limits.ts';
 import { WHOLE_NETWORK } from '../../shared/text/hosts.ts';
 import { nameInLine } from '../../shared/text/plain-sight.ts';
@@ -14,7 +15,6 @@ import type { AttentionItem } from '../../shared/wire/attention.ts';
 import type { ToolResult } from '../../shared/wire/tunnel.ts';
 import { type Egress, proxyVariables } from '../egress/egress.ts';
 import type { Pass } from '../egress/pass.ts';
-import { ToolFailure } from '../failure.ts';
 import type { GuardedCommand, WorkspaceGuard } from '../quarantine/guard.ts';
 import type {
   CommandRequest,

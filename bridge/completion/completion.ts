@@ -1,11 +1,11 @@
 /** Finds the files and folders that a person may mean who writes a mention. */
 import { join } from 'node:path';
+import { filterInTurns, Turns } from '../../machine/compute/turns.ts';
+import { logTrouble } from '../../machine/log.ts';
 import { REQUEST_LIMITS } from '../../shared/limits.ts';
 import { nameInLine } from '../../shared/text/plain-sight.ts';
 import { MINUTE, SECOND } from '../../shared/units.ts';
 import type { FileQuery, FoundFile } from '../../shared/wire/files.ts';
-import { filterInTurns, Turns } from '../compute/turns.ts';
-import { logTrouble } from '../log.ts';
 import { findCandidates } from '../rules/find.ts';
 import { listFiles } from '../search/file-list.ts';
 import type { Workspace } from '../workspace/workspace.ts';

@@ -1,8 +1,8 @@
 /** Ranks the paths of a workspace by how well they fit what a person typed. */
 
+import { Turns } from '../../machine/compute/turns.ts';
 import { isSubsequence } from '../../shared/text/subsequence.ts';
 import type { FoundFile } from '../../shared/wire/files.ts';
-import { Turns } from '../compute/turns.ts';
 
 export interface CompletionEntry extends FoundFile {
   /** The path in lower case. */

@@ -1,13 +1,14 @@
 /** A file's bytes as read_file shows them: some lines with their numbers, without secrets. */
+
+import { ToolFailure } from '../../machine/failure.ts';
+import { cutLine } from '../../machine/result-lines.ts';
+import { maskSecrets } from '../../machine/secrets/filter.ts';
 import { TOOL_LIMITS } from '../../shared/limits.ts';
 import { decode } from '../edits/encoding.ts';
 import { numberLine } from '../edits/line-numbers.ts';
 import { countLines, lineTextsFrom } from '../edits/lines.ts';
-import { ToolFailure } from '../failure.ts';
 import { isNotebook, readNotebook } from '../notebooks/notebook.ts';
 import { showNotebook } from '../notebooks/show.ts';
-import { cutLine } from '../result-lines.ts';
-import { maskSecrets } from '../secrets/filter.ts';
 import type { FileView, ShownLines } from './file-view.ts';
 import { isPdf, showPdf } from './pdf-text.ts';
 

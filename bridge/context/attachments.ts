@@ -1,14 +1,16 @@
 /** Reads the files and folders that a message names. Web pages come from bridge/web/, skills from bridge/skills/. */
+
 import { lstat } from 'node:fs/promises';
 import { posix } from 'node:path';
+import { compute } from '../../machine/compute/compute.ts';
+import { filterInTurns } from '../../machine/compute/turns.ts';
+import { ToolFailure, toFileFailure } from '../../machine/failure.ts';
 import { FINDING_LIMITS } from '../../shared/limits.ts';
 import { cutLines } from '../../shared/text/cut-lines.ts';
 import type { CalledMention, Mention } from '../../shared/text/mentions.ts';
 import { nameInLine, shorten } from '../../shared/text/plain-sight.ts';
 import type { Attachment } from '../../shared/wire/findings.ts';
-import { compute } from '../compute/compute.ts';
-import { filterInTurns } from '../compute/turns.ts';
-import { ToolFailure, toFileFailure } from '../failure.ts';
+import { CONTENT_TASKS } from '../compute/tasks.ts';
 import { listFiles } from '../search/file-list.ts';
 import type { ResolvedPath } from '../workspace/workspace.ts';
 import { type Reading, readLines } from './file-text.ts';
@@ -100,7 +102,7 @@ async function describeFolder(place: ResolvedPath, attaching: Attaching): Promis
     isIn(nameable),
   );
   if (files.length === 0) return '(no files, or all of them are hidden or ignored)';
-  const tree = await compute('formatLayout', files.join('\0'), signal);
+  const tree = await compute(CONTENT_TASKS.formatLayout, files.join('\0'), signal);
   const near = files.filter((name) => !name.includes('/') && isIn(readable)(name)).sort();
   const heads = await Promise.all(
     near.slice(0, FIND_LIMITS.maxFolderFiles).map((name) => headOf(nameOf(name), attaching)),

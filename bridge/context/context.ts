@@ -1,9 +1,11 @@
 /** The facts about this machine and its workspace for the prompt. */
+
 import { type as osType, release } from 'node:os';
 import { basename } from 'node:path';
+import { compute } from '../../machine/compute/compute.ts';
+import { filterInTurns } from '../../machine/compute/turns.ts';
 import type { MachineContext } from '../../shared/wire/tunnel.ts';
-import { compute } from '../compute/compute.ts';
-import { filterInTurns } from '../compute/turns.ts';
+import { CONTENT_TASKS } from '../compute/tasks.ts';
 import { listInTime } from '../search/file-list.ts';
 import { SHELL } from '../terminal/launch.ts';
 import { readGitStatus, type StatusLook } from './git-status.ts';
@@ -41,7 +43,7 @@ export async function readLayout(
   try {
     const [names, isNameable] = await Promise.all([listed, mayName]);
     const files = await filterInTurns(names, (name) => !HIDDEN.test(name) && isNameable(name));
-    return await compute('formatLayout', files.join('\0'), signal);
+    return await compute(CONTENT_TASKS.formatLayout, files.join('\0'), signal);
   } catch {
     signal.throwIfAborted();
     return ''; // The folder cannot be listed in time. The tools will say why when they are used.

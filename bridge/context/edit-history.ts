@@ -1,11 +1,13 @@
 /** Finds what others changed in the workspace since a conversation last saw it or worked in it. */
+
 import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { compute } from '../../machine/compute/compute.ts';
+import { ToolFailure } from '../../machine/failure.ts';
 import { sha256 } from '../../machine/hash.ts';
 import { FINDING_LIMITS } from '../../shared/limits.ts';
 import type { Findings } from '../../shared/wire/findings.ts';
-import { compute } from '../compute/compute.ts';
-import { ToolFailure } from '../failure.ts';
+import { CONTENT_TASKS } from '../compute/tasks.ts';
 import type { LedgerFile, ReadLedger } from '../tools/ledger.ts';
 import { stampText } from '../tree/stamp.ts';
 import { type Reading, readSmall } from './file-text.ts';
@@ -114,7 +116,7 @@ async function describe(name: string, seen: LedgerFile, reading: Reading): Promi
   const after = await readSmall(place);
   if (sha256(after) === seen.hash) return null;
   const change = { before: seen.bytes, after, maxChars: FIND_LIMITS.maxDiffChars };
-  return await compute('describeChange', change, reading.signal);
+  return await compute(CONTENT_TASKS.describeChange, change, reading.signal);
 }
 
 async function stampOf(path: string): Promise<string | null> {

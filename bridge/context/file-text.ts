@@ -1,8 +1,10 @@
 /** Reads files of the workspace for the prompt, as read_file shows them. */
+
+import { compute } from '../../machine/compute/compute.ts';
+import { ToolFailure } from '../../machine/failure.ts';
 import { nameInLine } from '../../shared/text/plain-sight.ts';
-import { compute } from '../compute/compute.ts';
 import type { ShownLines } from '../compute/file-view.ts';
-import { ToolFailure } from '../failure.ts';
+import { CONTENT_TASKS } from '../compute/tasks.ts';
 import { readPart } from '../workspace/files.ts';
 import type { ResolvedPath, Workspace } from '../workspace/workspace.ts';
 import { FIND_LIMITS } from './limits.ts';
@@ -32,7 +34,11 @@ export async function readLines(
   const name = nameInLine(place.name);
   const bytes = await readSmall(place);
   const room = Math.max(0, maxChars - FIND_LIMITS.noteChars);
-  return await compute('showFile', { name, bytes, offset, limit, maxChars: room }, signal);
+  return await compute(
+    CONTENT_TASKS.showFile,
+    { name, bytes, offset, limit, maxChars: room },
+    signal,
+  );
 }
 
 /** The whole file. Throws a {@link ToolFailure} for one of more than FIND_LIMITS.maxFileBytes. */

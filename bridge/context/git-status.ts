@@ -1,9 +1,9 @@
 /** Git's status of the workspace, read without running anything that a repository configures. */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
+import { SYSTEM_PATH } from '../../machine/programs.ts';
 import { cutLines } from '../../shared/text/cut-lines.ts';
 import type { Confinement } from '../sandbox/launch/confinement.ts';
-import { SYSTEM_PATH } from '../sandbox/programs.ts';
 import type { Launch } from '../terminal/launch.ts';
 import { BoundedOutput } from '../terminal/output.ts';
 import { runCommand } from '../terminal/run-command.ts';

@@ -1,5 +1,6 @@
 /** Finds and reads the modes and agents that files of the workspace define. */
 
+import { ToolFailure } from '../../machine/failure.ts';
 import { DEFINITION_LIMITS, REQUEST_LIMITS } from '../../shared/limits.ts';
 import { shorten } from '../../shared/text/plain-sight.ts';
 import type {
@@ -7,7 +8,6 @@ import type {
   DefinitionSet,
   ModeDefinition,
 } from '../../shared/wire/definitions.ts';
-import { ToolFailure } from '../failure.ts';
 import { logNew, type RuleLook, withinLookTime } from '../rules/rules.ts';
 import { RuleTexts } from '../rules/texts.ts';
 import { readEntries } from '../workspace/files.ts';

@@ -1,7 +1,7 @@
 /** Finds the files that changed between two looks, for servers: they cannot watch a folder in the sandbox. */
 import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
-import { Turns } from '../compute/turns.ts';
+import { Turns } from '../../machine/compute/turns.ts';
 import { listFiles } from '../search/file-list.ts';
 import { stampText } from '../tree/stamp.ts';
 import type { DiskChange } from './language-server.ts';

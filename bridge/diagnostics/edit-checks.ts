@@ -1,9 +1,10 @@
 /** Checks what an edit would write, before it is written. An edit with new errors goes back to the model. */
+
+import { ToolFailure } from '../../machine/failure.ts';
 import { sha256 } from '../../machine/hash.ts';
 import { nameInLine } from '../../shared/text/plain-sight.ts';
 import type { FileEditMetadata } from '../../shared/wire/documents.ts';
 import { decode } from '../edits/encoding.ts';
-import { ToolFailure } from '../failure.ts';
 import type { EditShape } from '../tools/edit-shape.ts';
 import type { Workspace } from '../workspace/workspace.ts';
 import { type Finding, isAboutAnotherFile, newErrors } from './findings.ts';

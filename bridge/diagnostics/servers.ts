@@ -1,8 +1,8 @@
 /** The language servers of one folder: each starts when it is first needed, and ends when it is idle. */
 import { extname } from 'node:path';
+import { ToolFailure } from '../../machine/failure.ts';
+import { Lanes } from '../../machine/lanes.ts';
 import { within } from '../../machine/within.ts';
-import { ToolFailure } from '../failure.ts';
-import { Lanes } from '../lanes.ts';
 import { FileChanges, installationStamp } from './changes.ts';
 import { KNOWN_SERVERS, type ServerKind } from './known-servers.ts';
 import {

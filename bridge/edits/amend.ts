@@ -1,6 +1,7 @@
 /** An edit that a person changed before allowing it, or that a formatter changed before it was proposed. */
+
+import { ToolFailure } from '../../machine/failure.ts';
 import { TOOL_LIMITS } from '../../shared/limits.ts';
-import { ToolFailure } from '../failure.ts';
 import { diffTexts } from './diff.ts';
 import { encode } from './encoding.ts';
 import { describeDiff, describeEdit, type EditProposal, proposalOf } from './propose.ts';

@@ -1,5 +1,5 @@
 /** What no edit may write: text that leaves code out, and the line numbers of read_file. */
-import { ToolFailure } from '../failure.ts';
+import { ToolFailure } from '../../machine/failure.ts';
 import { isCopiedWithNumbers } from './line-numbers.ts';
 import { findLeftMarker } from './markers.ts';
 

@@ -1,5 +1,5 @@
 /** An edit of one cell of a notebook. */
-import { ToolFailure } from '../failure.ts';
+import { ToolFailure } from '../../machine/failure.ts';
 import { deleteCell, insertCell, replaceCell } from '../notebooks/cells.ts';
 import {
   type CellType,

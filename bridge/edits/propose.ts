@@ -3,9 +3,9 @@
  * diff.
  */
 
+import { ToolFailure } from '../../machine/failure.ts';
 import { cutLines } from '../../shared/text/cut-lines.ts';
 import type { Diff } from '../../shared/wire/documents.ts';
-import { ToolFailure } from '../failure.ts';
 import { isNotebook } from '../notebooks/notebook.ts';
 import { diffTexts, formatChange, type ShownChange, showChange } from './diff.ts';
 import { encode } from './encoding.ts';

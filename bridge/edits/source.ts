@@ -1,5 +1,5 @@
 /** The text that an edit starts from: UTF-8, so that writing it back changes no other byte. */
-import { ToolFailure } from '../failure.ts';
+import { ToolFailure } from '../../machine/failure.ts';
 import { diffTexts } from './diff.ts';
 import { decode } from './encoding.ts';
 import { EDIT_LIMITS } from './limits.ts';

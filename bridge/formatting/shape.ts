@@ -1,7 +1,9 @@
 /** Formats an edit before it is proposed. */
+
+import { compute } from '../../machine/compute/compute.ts';
 import { nameInLine } from '../../shared/text/plain-sight.ts';
-import { compute } from '../compute/compute.ts';
 import { decode } from '../edits/encoding.ts';
+import { EDIT_TASKS } from '../edits/tasks.ts';
 import type { EditShape } from '../tools/edit-shape.ts';
 import type { Formatters } from './formatters.ts';
 
@@ -32,7 +34,7 @@ export function formattingShape(formatters: Formatters): EditShape {
           content: formatting.text,
           formatter: { name: formatting.by, data },
         };
-        return { ...formatted, edited: await compute('amendEdit', amendment, signal) };
+        return { ...formatted, edited: await compute(EDIT_TASKS.amendEdit, amendment, signal) };
       }
       default:
         return formatting satisfies never;

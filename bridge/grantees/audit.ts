@@ -2,10 +2,10 @@
 import { appendFileSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
+import { logTrouble } from '../../machine/log.ts';
 import { PRIVATE_FILE, readIfThere } from '../../machine/private-files.ts';
 import { parseIfJson } from '../../shared/text/json.ts';
 import { Signature } from '../../shared/wire/approvals.ts';
-import { logTrouble } from '../log.ts';
 import { GRANTEE_LIMITS } from './limits.ts';
 
 const Time = z.iso.datetime();

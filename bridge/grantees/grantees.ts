@@ -1,11 +1,12 @@
 /** Knows which accounts the machine lets in beside its owner, and which account each conversation belongs to. */
+
+import { ToolFailure } from '../../machine/failure.ts';
 import { lookEvery } from '../../machine/keep-alive.ts';
+import { logTrouble } from '../../machine/log.ts';
 import { WORKTREE_TOOLS } from '../../shared/tools/worktree.ts';
 import { type AccountGrant, nameFor } from '../../shared/wire/grants.ts';
 import type { Hello, ToolCall } from '../../shared/wire/tunnel.ts';
-import { ToolFailure } from '../failure.ts';
 import { ReportFeed } from '../feeds.ts';
-import { logTrouble } from '../log.ts';
 import { readGrants } from './grant-file.ts';
 import { GRANTEE_LIMITS } from './limits.ts';
 

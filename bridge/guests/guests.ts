@@ -3,18 +3,20 @@
  * change becomes a call that begins here, goes to the edge, and comes back as any other call does. The guest writes the
  * file itself.
  */
+
 import { randomUUID } from 'node:crypto';
 import { isAbsolute, relative } from 'node:path';
 import type { DiffOutcome, ProposedDiff } from '../../companion/index.ts';
+import { compute } from '../../machine/compute/compute.ts';
+import { ToolFailure } from '../../machine/failure.ts';
+import { logEvent } from '../../machine/log.ts';
 import { newCallId, newConversationId } from '../../shared/ids.ts';
 import { REQUEST_LIMITS } from '../../shared/limits.ts';
 import { nameInLine } from '../../shared/text/plain-sight.ts';
 import { guestEdit } from '../../shared/tools/guest-edit.ts';
 import { type BridgeFrame, GuestCall, type ToolResult } from '../../shared/wire/tunnel.ts';
-import { compute } from '../compute/compute.ts';
-import { ToolFailure } from '../failure.ts';
+import { EDIT_TASKS } from '../edits/tasks.ts';
 import type { Feed } from '../feeds.ts';
-import { logEvent } from '../log.ts';
 import { toProposed } from '../tools/edit-proposal.ts';
 import { unshaped } from '../tools/edit-shape.ts';
 import {
@@ -181,7 +183,7 @@ export class Guests implements GuestCalls, Feed {
       proposed,
       content,
     };
-    const edited = await compute('amendEdit', request, context.signal);
+    const edited = await compute(EDIT_TASKS.amendEdit, request, context.signal);
     const carryOut = async (bytes: Uint8Array | null) =>
       open.decide({ decision: 'accepted', content: textFor(content, bytes ?? before?.bytes) });
     const call = { tool: guestEdit.name, place, before, context, carryOut };

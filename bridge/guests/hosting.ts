@@ -7,10 +7,10 @@ import {
   SentContext,
 } from '../../companion/index.ts';
 import { lookEvery } from '../../machine/keep-alive.ts';
+import { logEvent, logTrouble } from '../../machine/log.ts';
 import { OWN_NAME } from '../ide/discovery/families.ts';
 import type { EditorView } from '../ide/link/link.ts';
 import { fromOne, type OpenFile } from '../ide/link/wire.ts';
-import { logEvent, logTrouble } from '../log.ts';
 import { GUEST_LIMITS } from './limits.ts';
 import {
   claimCompanion,

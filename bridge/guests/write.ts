@@ -1,10 +1,10 @@
 /** What a guest did with a change that it was answered about itself: only the file shows it. */
 import { isUtf8 } from 'node:buffer';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { ToolFailure } from '../../machine/failure.ts';
 import { nameInLine } from '../../shared/text/plain-sight.ts';
 import type { Metadata } from '../../shared/wire/documents.ts';
 import { failure, type ToolResult } from '../../shared/wire/tunnel.ts';
-import { ToolFailure } from '../failure.ts';
 import { type FileContent, readContentIfAny } from '../workspace/files.ts';
 import type { ResolvedPath } from '../workspace/workspace.ts';
 

@@ -1,6 +1,7 @@
 /** Hooks of the owner and of the workspace: programs that object to calls. */
+
+import { logEvent } from '../../machine/log.ts';
 import type { BridgeGround, Feature } from '../feature.ts';
-import { logEvent } from '../log.ts';
 import { findHooks, type HookPlace } from './find.ts';
 import { type HookRun, Hooks } from './hooks.ts';
 

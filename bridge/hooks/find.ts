@@ -1,12 +1,12 @@
 /** Finds the hooks that people have for other programs, and compares them with what the owner has trusted. */
 import { homedir } from 'node:os';
 import { join, posix } from 'node:path';
+import { ToolFailure } from '../../machine/failure.ts';
 import { sha256 } from '../../machine/hash.ts';
 import { requireOwnersFile } from '../../machine/owners-file.ts';
 import { readPlainFile } from '../../machine/private-files.ts';
 import { isSystemError } from '../../machine/system-error.ts';
 import { canonicalJson } from '../../shared/wire/approval-text.ts';
-import { ToolFailure } from '../failure.ts';
 import { readPart } from '../workspace/files.ts';
 import type { Workspace } from '../workspace/workspace.ts';
 import { FORMATS, type FormatName, type Hook, type HookFile, type IdleHook } from './formats.ts';

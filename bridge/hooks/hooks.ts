@@ -1,8 +1,9 @@
 /** Lets hooks of the owner and of the workspace judge calls. A hook only tightens: it asks or forbids. */
 
-import { compute } from '../compute/compute.ts';
+import { compute } from '../../machine/compute/compute.ts';
+import { logTrouble } from '../../machine/log.ts';
+import { CONTENT_TASKS } from '../compute/tasks.ts';
 import { runFilter } from '../filter.ts';
-import { logTrouble } from '../log.ts';
 import type { Confinement } from '../sandbox/launch/confinement.ts';
 import { type FoundHooks, findHooks, type HookPlace } from './find.ts';
 import { answerOfExit, answerOfFailure, FORMATS, type Hook, type HookAnswer } from './formats.ts';
@@ -118,7 +119,7 @@ async function matches(
     return matcher.split('|').some((name) => names.includes(name));
   }
   try {
-    return await compute('matchesAny', { pattern: matcher, texts: names }, signal);
+    return await compute(CONTENT_TASKS.matchesAny, { pattern: matcher, texts: names }, signal);
   } catch {
     signal.throwIfAborted();
     return true;

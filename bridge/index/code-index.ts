@@ -2,10 +2,10 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { IndexReport } from '../../machine/bridge-status.ts';
+import { filterInTurns } from '../../machine/compute/turns.ts';
+import { logEvent, logTrouble } from '../../machine/log.ts';
 import { loadSqlite, NO_SQLITE } from '../../machine/sqlite.ts';
-import { filterInTurns } from '../compute/turns.ts';
 import type { EmbeddingService } from '../config.ts';
-import { logEvent, logTrouble } from '../log.ts';
 import { listFiles } from '../search/file-list.ts';
 import type { FoundChunks, IndexQuestion, SearchIndex } from '../search/search-index.ts';
 import type { Workspace } from '../workspace/workspace.ts';

@@ -1,9 +1,9 @@
 /** Asks the embeddings endpoint of an OpenAI-compatible server for the vectors of texts. */
 import { once } from 'node:events';
 import * as z from 'zod';
+import { maskSecrets } from '../../machine/secrets/filter.ts';
 import { parseJson } from '../../shared/text/json.ts';
 import type { EmbeddingService } from '../config.ts';
-import { maskSecrets } from '../secrets/filter.ts';
 import { INDEX_LIMITS } from './limits.ts';
 
 /** Why there are no vectors. */

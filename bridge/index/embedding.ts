@@ -1,8 +1,8 @@
 /** Makes the vectors of an index in the background, and those of questions. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { VectorReport } from '../../machine/bridge-status.ts';
+import { logEvent } from '../../machine/log.ts';
 import type { EmbeddingService } from '../config.ts';
-import { logEvent } from '../log.ts';
 import { Embedder, EmbeddingFailure } from './embedder.ts';
 import { INDEX_LIMITS } from './limits.ts';
 import type { Pending, PendingText, QuestionVector } from './messages.ts';

@@ -10,11 +10,11 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { fromText } from '../../machine/byte-path.ts';
+import { Turns } from '../../machine/compute/turns.ts';
 import { sha256 } from '../../machine/hash.ts';
 import { loadSqlite } from '../../machine/sqlite.ts';
 import { isWithin } from '../../shared/text/paths.ts';
-import { Turns } from '../compute/turns.ts';
-import { fromText } from '../sandbox/byte-path.ts';
 import { kindOfPath, orderOfKind, weightOfKind } from '../search/codebase/kinds.ts';
 import { linesOf } from '../search/codebase/pick.ts';
 import { isAt } from '../tree/held.ts';

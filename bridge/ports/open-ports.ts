@@ -2,13 +2,13 @@
 import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
 import { pipeline } from 'node:stream/promises';
+import { ToolFailure } from '../../machine/failure.ts';
+import { Lanes } from '../../machine/lanes.ts';
+import { logEvent } from '../../machine/log.ts';
 import { portText } from '../../shared/wire/approval-text.ts';
 import type { DeviceKey } from '../../shared/wire/approvals.ts';
 import type { PortRequest, ProcessInfo } from '../../shared/wire/processes.ts';
 import { isSigned } from '../admission/devices.ts';
-import { ToolFailure } from '../failure.ts';
-import { Lanes } from '../lanes.ts';
-import { logEvent } from '../log.ts';
 import type { Dialer, KnownProcess, ProcessBook } from '../terminal/process-book.ts';
 
 export const PORT_LIMITS = {

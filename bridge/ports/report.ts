@@ -1,11 +1,12 @@
 /** Answers a person's question about the processes of a bridge. */
+
+import { ToolFailure } from '../../machine/failure.ts';
+import { logTrouble } from '../../machine/log.ts';
 import { PROCESS_REPORT_LIMITS } from '../../shared/limits.ts';
 import { plainOutput } from '../../shared/shown/terminal-lines.ts';
 import { inOneLine, printableLine, shorten } from '../../shared/text/plain-sight.ts';
 import type { ProcessAsk, ProcessInfo, ProcessReport } from '../../shared/wire/processes.ts';
 import { describeEnd } from '../commands/command-result.ts';
-import { ToolFailure } from '../failure.ts';
-import { logTrouble } from '../log.ts';
 import { type KnownProcess, type ProcessBook, stopProcess } from '../terminal/process-book.ts';
 import type { CommandEnd } from '../terminal/running-command.ts';
 import type { OpenPorts } from './open-ports.ts';

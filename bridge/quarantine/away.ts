@@ -1,6 +1,7 @@
 /** The names of things that a look puts away, or takes a part of, instead of only reporting them. */
+
+import type { BytePath } from '../../machine/byte-path.ts';
 import { INDEX_IGNORE_FILES, TOOL_IGNORE_FILES } from '../ignored/chain.ts';
-import type { BytePath } from '../sandbox/byte-path.ts';
 import { AGENT_FOLDERS, PROTECTED_IN_GITHUB } from '../sandbox/view/protected-kinds.ts';
 
 /** A new one could close anything to the agent's tools. */

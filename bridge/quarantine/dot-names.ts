@@ -1,8 +1,9 @@
 /** Notices new names with a dot at the top of a workspace: no table of the names that programs obey is complete. */
+
+import { type BytePath, shownName } from '../../machine/byte-path.ts';
+import { words } from '../../machine/words.ts';
 import type { AttentionItem } from '../../shared/wire/attention.ts';
-import { type BytePath, shownName } from '../sandbox/byte-path.ts';
 import { closureOf } from '../sandbox/view/protected.ts';
-import { words } from '../sandbox/words.ts';
 import { HeldFolder } from './held-folder.ts';
 import { QUARANTINE_LIMITS } from './limits.ts';
 

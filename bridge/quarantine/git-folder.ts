@@ -1,10 +1,10 @@
 /** Searches a repository's own folder for everything that is not known to be harmless. */
 import { readFile, realpath } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { type BytePath, shownName } from '../../machine/byte-path.ts';
+import { kindOf } from '../../machine/entry-kind.ts';
+import { findProgram } from '../../machine/programs.ts';
 import { inOneLine, shorten } from '../../shared/text/plain-sight.ts';
-import { kindOf } from '../entry-kind.ts';
-import { type BytePath, shownName } from '../sandbox/byte-path.ts';
-import { findProgram } from '../sandbox/programs.ts';
 import { configOf, judgeConfig, PLAIN_SETTINGS, type Setting } from './git-config.ts';
 import { type HeldEntry, type HeldFolder, QuarantineError } from './held-folder.ts';
 import { QUARANTINE_LIMITS } from './limits.ts';

@@ -1,11 +1,11 @@
 /** Watches what commands leave in a workspace, so that the person's own programs do not run any of it. */
 import { lstat } from 'node:fs/promises';
+import { Lanes } from '../../machine/lanes.ts';
+import { aboutCall, currentCall } from '../../machine/log.ts';
 import type { LogIds } from '../../machine/log-line.ts';
 import { isSystemError } from '../../machine/system-error.ts';
 import { attentionSentence } from '../../shared/shown/attention.ts';
 import type { AttentionItem } from '../../shared/wire/attention.ts';
-import { Lanes } from '../lanes.ts';
-import { aboutCall, currentCall } from '../log.ts';
 import { identityOf } from '../sandbox/view/scan.ts';
 import { boundedWhat } from './git-folder.ts';
 import { readKnown } from './known.ts';

@@ -1,9 +1,9 @@
 /** A folder that a command may be changing. A descriptor holds it, so our work never lands in another folder. */
 import { type BigIntStats, constants } from 'node:fs';
 import { chmod, type FileHandle, lstat, open, opendir, readlink, realpath } from 'node:fs/promises';
+import { type BytePath, toBytes } from '../../machine/byte-path.ts';
+import { type EntryKind, kindOf } from '../../machine/entry-kind.ts';
 import { isSystemError } from '../../machine/system-error.ts';
-import { type EntryKind, kindOf } from '../entry-kind.ts';
-import { type BytePath, toBytes } from '../sandbox/byte-path.ts';
 import { O_PATH } from '../sandbox/view/known-entries.ts';
 import { QUARANTINE_LIMITS } from './limits.ts';
 

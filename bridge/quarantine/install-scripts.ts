@@ -2,12 +2,12 @@
 
 import { lstatSync, type Stats } from 'node:fs';
 import * as z from 'zod';
+import { type BytePath, shownName, toBytes } from '../../machine/byte-path.ts';
 import { sha256 } from '../../machine/hash.ts';
+import { words } from '../../machine/words.ts';
 import { TOOL_LIMITS } from '../../shared/limits.ts';
 import { parseIfJson } from '../../shared/text/json.ts';
 import { inOneLine, shorten } from '../../shared/text/plain-sight.ts';
-import { type BytePath, shownName, toBytes } from '../sandbox/byte-path.ts';
-import { words } from '../sandbox/words.ts';
 import { TREE_LIMITS } from '../tree/limits.ts';
 import { isSettled, stampText } from '../tree/stamp.ts';
 import { HeldFolder } from './held-folder.ts';

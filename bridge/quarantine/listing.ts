@@ -1,8 +1,8 @@
 /** Lists the protected things of a workspace, with the same scan that the sandbox makes its mounts from. */
 import { lstatSync } from 'node:fs';
 import { posix } from 'node:path';
+import { type BytePath, fromText, toBytes } from '../../machine/byte-path.ts';
 import { isSystemError } from '../../machine/system-error.ts';
-import { type BytePath, fromText, toBytes } from '../sandbox/byte-path.ts';
 import { SANDBOX_LIMITS } from '../sandbox/limits.ts';
 import { type ProtectedLink, protectedLinks } from '../sandbox/view/linked-places.ts';
 import { looksLikeRepository, REPOSITORY_SETTINGS } from '../sandbox/view/protected.ts';

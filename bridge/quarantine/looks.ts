@@ -1,9 +1,9 @@
 /** Looks for new protected things in a workspace, and stores the known ones on disk. */
 import { posix } from 'node:path';
+import { type BytePath, fromText, isBelow, shownName } from '../../machine/byte-path.ts';
+import { ToolFailure } from '../../machine/failure.ts';
+import { currentCall, logTrouble } from '../../machine/log.ts';
 import type { AttentionItem } from '../../shared/wire/attention.ts';
-import { ToolFailure } from '../failure.ts';
-import { currentCall, logTrouble } from '../log.ts';
-import { type BytePath, fromText, isBelow, shownName } from '../sandbox/byte-path.ts';
 import { DotNames } from './dot-names.ts';
 import { findGitTools, type GitTools } from './git-folder.ts';
 import { HeldFolder } from './held-folder.ts';

@@ -12,10 +12,10 @@ import {
   symlink,
   unlink,
 } from 'node:fs/promises';
+import { type BytePath, shownName } from '../../machine/byte-path.ts';
+import { kindOf } from '../../machine/entry-kind.ts';
 import { isSystemError } from '../../machine/system-error.ts';
 import { KIB } from '../../shared/units.ts';
-import { kindOf } from '../entry-kind.ts';
-import { type BytePath, shownName } from '../sandbox/byte-path.ts';
 import { type HeldFolder, QuarantineError } from './held-folder.ts';
 import { QUARANTINE_LIMITS } from './limits.ts';
 

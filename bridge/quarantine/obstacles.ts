@@ -1,10 +1,10 @@
 /** Finds everything in a workspace that blocks the bridge's work, and on request puts it away. */
 import { realpath, stat } from 'node:fs/promises';
 import { join, posix } from 'node:path';
+import { type BytePath, fromText, shownName, toBytes } from '../../machine/byte-path.ts';
 import { requireOwnersFile } from '../../machine/owners-file.ts';
 import { isSystemError } from '../../machine/system-error.ts';
 import { inOneLine, shorten } from '../../shared/text/plain-sight.ts';
-import { type BytePath, fromText, shownName, toBytes } from '../sandbox/byte-path.ts';
 import { closureOf } from '../sandbox/view/protected.ts';
 import { type HeldEntry, HeldFolder, QuarantineError } from './held-folder.ts';
 import { QUARANTINE_LIMITS } from './limits.ts';

@@ -1,8 +1,8 @@
 /** Moves things that a command made out of reach of the person's programs: a part of a repository, or a whole thing. */
 import { posix } from 'node:path';
+import { type BytePath, shownName } from '../../machine/byte-path.ts';
+import { kindOf } from '../../machine/entry-kind.ts';
 import { isSystemError } from '../../machine/system-error.ts';
-import { kindOf } from '../entry-kind.ts';
-import { type BytePath, shownName } from '../sandbox/byte-path.ts';
 import { examineRepository, examineSetting, type GitFinding, type GitTools } from './git-folder.ts';
 import { type HeldEntry, HeldFolder, QuarantineError } from './held-folder.ts';
 import { QUARANTINE_LIMITS } from './limits.ts';

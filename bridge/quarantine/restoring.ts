@@ -1,9 +1,9 @@
 /** Gives quarantined things back to a person, when the old place is free or still holds our replacement. */
 import { unlink } from 'node:fs/promises';
 import { join, posix } from 'node:path';
+import type { BytePath } from '../../machine/byte-path.ts';
 import { takeLock } from '../../machine/lock.ts';
 import { isSystemError } from '../../machine/system-error.ts';
-import type { BytePath } from '../sandbox/byte-path.ts';
 import { closureOf, REPOSITORY_SETTINGS } from '../sandbox/view/protected.ts';
 import { identityOf } from '../sandbox/view/scan.ts';
 import { findGitTools } from './git-folder.ts';

@@ -1,7 +1,7 @@
 /** Decides whether a new protected thing stays or is put away, and carries that out. */
 import { posix } from 'node:path';
+import { kindOf } from '../../machine/entry-kind.ts';
 import { isSystemError } from '../../machine/system-error.ts';
-import { kindOf } from '../entry-kind.ts';
 import { REPOSITORY_SETTINGS } from '../sandbox/view/protected.ts';
 import { identityOf } from '../sandbox/view/scan.ts';
 import { IGNORE_FILES, isAgents } from './away.ts';

@@ -4,10 +4,10 @@ import { randomUUID } from 'node:crypto';
 import { appendFileSync, readdirSync, readFileSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import * as z from 'zod';
+import { fromText } from '../../machine/byte-path.ts';
 import { makePrivateFolder, PRIVATE_FILE, replaceFile } from '../../machine/private-files.ts';
 import { isSystemError } from '../../machine/system-error.ts';
 import { parseJson } from '../../shared/text/json.ts';
-import { fromText } from '../sandbox/byte-path.ts';
 import { HeldFolder } from './held-folder.ts';
 import { removeTree } from './moving.ts';
 

@@ -1,7 +1,7 @@
 /** Finds the rule files of a workspace by their names. */
 import { posix } from 'node:path';
-import { filterInTurns } from '../compute/turns.ts';
-import { ToolFailure } from '../failure.ts';
+import { filterInTurns } from '../../machine/compute/turns.ts';
+import { ToolFailure } from '../../machine/failure.ts';
 import { listInTime } from '../search/file-list.ts';
 import { readEntries } from '../workspace/files.ts';
 import type { Workspace } from '../workspace/workspace.ts';

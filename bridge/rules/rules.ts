@@ -1,9 +1,9 @@
 /** Reads the rules for the model: the workspace's files and the owner's own. */
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { logEvent } from '../../machine/log.ts';
 import { CONTEXT_LIMITS } from '../../shared/limits.ts';
 import type { RuleSet } from '../../shared/wire/rules.ts';
-import { logEvent } from '../log.ts';
 import type { Workspace } from '../workspace/workspace.ts';
 import { findCandidates } from './find.ts';
 import { OWNERS_FILE, RuleGathering } from './gathering.ts';

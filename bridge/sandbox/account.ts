@@ -3,8 +3,8 @@ import { readFile, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { ownerLine } from '../../machine/ordinary-owner.ts';
 import { printedBy } from '../../machine/printed.ts';
+import { findProgram } from '../../machine/programs.ts';
 import { SANDBOX_LIMITS } from './limits.ts';
-import { findProgram } from './programs.ts';
 
 /** The user whose rights a command has outside its namespaces. */
 export interface CommandUser {

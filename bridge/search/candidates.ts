@@ -1,6 +1,6 @@
 /** Finds the files that may answer a question, by the matches that ripgrep counts in them. */
 import { join } from 'node:path';
-import { Turns } from '../compute/turns.ts';
+import { Turns } from '../../machine/compute/turns.ts';
 import type { Workspace } from '../workspace/workspace.ts';
 import { kindOfPath, weightOfKind } from './codebase/kinds.ts';
 import { CODEBASE_LIMITS } from './codebase/limits.ts';

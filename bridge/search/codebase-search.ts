@@ -1,10 +1,11 @@
 /** Answers a question about a code base with the passages that mention the question's concepts most. */
+
 import type { Stats } from 'node:fs';
 import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { compute } from '../../machine/compute/compute.ts';
+import { ToolFailure, toFileFailure } from '../../machine/failure.ts';
 import { nameInLine } from '../../shared/text/plain-sight.ts';
-import { compute } from '../compute/compute.ts';
-import { ToolFailure, toFileFailure } from '../failure.ts';
 import { readContent } from '../workspace/files.ts';
 import type { ResolvedPath, Workspace } from '../workspace/workspace.ts';
 import { findCandidates } from './candidates.ts';
@@ -13,6 +14,7 @@ import { Matcher } from './codebase/matcher.ts';
 import { choosePassages, type PassageChoice } from './codebase/passages.ts';
 import { linesOf, type PickedFile } from './codebase/pick.ts';
 import { conceptsOf } from './codebase/question.ts';
+import { PASSAGE_TASKS } from './codebase/tasks.ts';
 import type { IndexQuestion, SearchIndex } from './search-index.ts';
 
 export interface CodebaseSearch {
@@ -98,7 +100,11 @@ async function searchFolder(search: CodebaseSearch, matcher: Matcher): Promise<F
   const files = await readCandidates(found.paths, CODEBASE_LIMITS.maxReadBytes, search);
   const ofFile = CODEBASE_LIMITS.maxChunksOfFile;
   const { rarity, count, isComplete } = found;
-  const choice = await compute('pickPassages', { question, rarity, files, ofFile }, signal);
+  const choice = await compute(
+    PASSAGE_TASKS.pickPassages,
+    { question, rarity, files, ofFile },
+    signal,
+  );
   return { ...choice, files: count, isComplete, byMeaning: false };
 }
 
@@ -135,7 +141,7 @@ async function readCandidate(path: string, search: CodebaseSearch): Promise<Pick
 async function searchFile({ question, place, signal }: CodebaseSearch): Promise<FoundPassages> {
   const request = { question, rarity: null, files: [await readFound(place, signal)] };
   const ofFile = CODEBASE_LIMITS.maxChunks;
-  const choice = await compute('pickPassages', { ...request, ofFile }, signal);
+  const choice = await compute(PASSAGE_TASKS.pickPassages, { ...request, ofFile }, signal);
   const files = Math.min(choice.passages.length, 1);
   return { ...choice, files, isComplete: true, byMeaning: false };
 }

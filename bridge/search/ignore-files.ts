@@ -5,8 +5,8 @@
 import { closeSync, constants, fstatSync, lstatSync, openSync, readSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
+import { Turns } from '../../machine/compute/turns.ts';
 import { isSystemError } from '../../machine/system-error.ts';
-import { Turns } from '../compute/turns.ts';
 import { TOOL_IGNORE_FILES } from '../ignored/chain.ts';
 import { rulesFromAbove, rulesFromBelow } from '../ignored/rules.ts';
 import { SEARCH_LIMITS } from './limits.ts';

@@ -1,5 +1,5 @@
 /** Cuts a stream of bytes into records that end with a separator, at any chunk boundaries. */
-import { Turns } from '../compute/turns.ts';
+import { Turns } from '../../machine/compute/turns.ts';
 import { SEARCH_LIMITS } from './limits.ts';
 
 /** The beginning of a record that is longer than the limit. */

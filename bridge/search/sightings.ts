@@ -4,9 +4,10 @@
  * ourselves.
  */
 
-import { compute } from '../compute/compute.ts';
+import { compute } from '../../machine/compute/compute.ts';
+import { nullForFailure, ToolFailure } from '../../machine/failure.ts';
+import { EDIT_TASKS } from '../edits/tasks.ts';
 import { hasMark } from '../edits/transcode.ts';
-import { nullForFailure, ToolFailure } from '../failure.ts';
 import { readContent, readPart } from '../workspace/files.ts';
 import type { ResolvedPath, Workspace } from '../workspace/workspace.ts';
 
@@ -61,7 +62,9 @@ export class Sightings {
   }
 
   async #searched(bytes: Uint8Array): Promise<Buffer> {
-    const seen = hasMark(bytes) ? await compute('transcode', { bytes }, this.#signal) : null;
+    const seen = hasMark(bytes)
+      ? await compute(EDIT_TASKS.transcode, { bytes }, this.#signal)
+      : null;
     const { buffer, byteOffset, length } = seen ?? bytes;
     return Buffer.from(buffer, byteOffset, length);
   }

@@ -6,8 +6,8 @@ import { existsSync } from 'node:fs';
 import { text as textOf } from 'node:stream/consumers';
 import { rgPath } from '@vscode/ripgrep';
 import { newDeferred } from '../../machine/deferred.ts';
+import { ToolFailure } from '../../machine/failure.ts';
 import { COMMAND_LIMITS } from '../../shared/limits.ts';
-import { ToolFailure } from '../failure.ts';
 import { SEARCH_LIMITS } from './limits.ts';
 
 /**

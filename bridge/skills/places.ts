@@ -1,8 +1,8 @@
 /** Where skills and commands lie, and the reading of their folders. */
 import { homedir } from 'node:os';
 import { join, posix } from 'node:path';
+import { ToolFailure } from '../../machine/failure.ts';
 import type { Skill } from '../../shared/wire/skills.ts';
-import { ToolFailure } from '../failure.ts';
 import type { FoundText, RuleTexts } from '../rules/texts.ts';
 import { readEntries } from '../workspace/files.ts';
 import { Workspace, WorkspaceError } from '../workspace/workspace.ts';

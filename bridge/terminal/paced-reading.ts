@@ -1,6 +1,6 @@
 /** Reads a program's output no faster than the bridge can handle. A program that prints without end has to wait. */
 import type { Readable } from 'node:stream';
-import type { SecretFilter } from '../secrets/filter.ts';
+import type { SecretFilter } from '../../machine/secrets/filter.ts';
 import { TERMINAL_LIMITS } from './limits.ts';
 
 /** For all outputs of one command together. */

@@ -3,7 +3,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { Readable, type Writable } from 'node:stream';
 import { newDeferred } from '../../machine/deferred.ts';
-import { SecretFilter } from '../secrets/filter.ts';
+import { SecretFilter } from '../../machine/secrets/filter.ts';
 import type { Launch } from './launch.ts';
 import { TERMINAL_LIMITS } from './limits.ts';
 import { PacedReading } from './paced-reading.ts';

@@ -1,7 +1,7 @@
 /** The folder and the variables that a conversation's commands hand on to its later ones, as in a terminal. */
 import { statSync } from 'node:fs';
+import { listed } from '../../machine/result-lines.ts';
 import { shellWord } from '../../machine/shell-word.ts';
-import { listed } from '../result-lines.ts';
 import { TERMINAL_LIMITS } from './limits.ts';
 import type { ShellReport, Variables } from './shell-report.ts';
 

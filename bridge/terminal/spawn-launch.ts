@@ -2,8 +2,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { Readable, Writable } from 'node:stream';
 import { newDeferred } from '../../machine/deferred.ts';
+import { type StdioItem, withoutInherited } from '../../machine/inherited.ts';
 import { COMMAND_LIMITS } from '../../shared/limits.ts';
-import { type StdioItem, withoutInherited } from './inherited.ts';
 import {
   FIRST_INPUT,
   type HeldProcesses,

@@ -1,15 +1,16 @@
 /** An edit that was worked out, as a proposal that a person may change further. */
 
+import { compute } from '../../machine/compute/compute.ts';
 import { sha256 } from '../../machine/hash.ts';
 import { cutLines } from '../../shared/text/cut-lines.ts';
 import { languageOf } from '../../shared/text/languages.ts';
 import { nameInLine } from '../../shared/text/plain-sight.ts';
 import type { Diff, FileEditMetadata } from '../../shared/wire/documents.ts';
 import type { ToolResult } from '../../shared/wire/tunnel.ts';
-import { compute } from '../compute/compute.ts';
 import { decode } from '../edits/encoding.ts';
 import { EDIT_LIMITS } from '../edits/limits.ts';
 import type { EditProposal } from '../edits/propose.ts';
+import { EDIT_TASKS } from '../edits/tasks.ts';
 import { assertReplaceable } from '../workspace/changes.ts';
 import type { FileContent } from '../workspace/files.ts';
 import type { ResolvedPath } from '../workspace/workspace.ts';
@@ -94,7 +95,7 @@ function toEditedFile(call: EditCall, shaped: ShapedEdit): EditedFile | undefine
     amend: async (content) => {
       if (content === decoded.text) return toProposed(call, shaped);
       const request = { name, bytes: before?.bytes ?? null, proposed, content, isFormatted };
-      const edited = await compute('amendEdit', request, context.signal);
+      const edited = await compute(EDIT_TASKS.amendEdit, request, context.signal);
       if (edited.bytes !== null) await assertReplaceable(place);
       return toProposed(call, unshaped(edited), writtenBy(edited, content, before));
     },

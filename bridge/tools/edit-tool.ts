@@ -1,9 +1,11 @@
 /** An edit in two steps: it is worked out first, and made only if the file is still the same. */
+
+import { compute } from '../../machine/compute/compute.ts';
 import { nameInLine } from '../../shared/text/plain-sight.ts';
 import type { ToolDefinition } from '../../shared/tools/definition.ts';
-import { compute } from '../compute/compute.ts';
 import type { Edit } from '../edits/propose.ts';
 import type { KnownSource } from '../edits/source.ts';
+import { EDIT_TASKS } from '../edits/tasks.ts';
 import { assertReplaceable, replaceFileAt } from '../workspace/changes.ts';
 import { type FileContent, readContent, readContentIfAny } from '../workspace/files.ts';
 import type { ResolvedPath } from '../workspace/workspace.ts';
@@ -34,7 +36,7 @@ export function editing<Definition extends ToolDefinition>(
       const standing = standingOf(place, before, edit, context);
       const name = nameInLine(place.name);
       const request = { name, bytes: before?.bytes ?? null, standing, edit };
-      const plain = await compute('proposeEdit', request, context.signal);
+      const plain = await compute(EDIT_TASKS.proposeEdit, request, context.signal);
       if (plain.bytes !== null) await assertReplaceable(place);
       let shaped = unshaped(plain);
       for (const shape of shapes) shaped = await shape(shaped, { place, before }, context);

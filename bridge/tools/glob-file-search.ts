@@ -1,10 +1,10 @@
 /** Runs glob_file_search: finds files by the pattern of their path, newest first. */
 import { join } from 'node:path';
+import { filterInTurns } from '../../machine/compute/turns.ts';
+import { linesThatFit } from '../../machine/result-lines.ts';
 import { TOOL_LIMITS } from '../../shared/limits.ts';
 import { nameInLine } from '../../shared/text/plain-sight.ts';
 import type { globFileSearch } from '../../shared/tools/glob-file-search.ts';
-import { filterInTurns } from '../compute/turns.ts';
-import { linesThatFit } from '../result-lines.ts';
 import { listFiles } from '../search/file-list.ts';
 import type { ArgumentsOf, ToolExecutor } from './executor.ts';
 

@@ -2,10 +2,10 @@
 
 import { lstat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { ToolFailure, toFileFailure } from '../../machine/failure.ts';
 import { TOOL_LIMITS } from '../../shared/limits.ts';
 import { nameInLine } from '../../shared/text/plain-sight.ts';
 import type { grep } from '../../shared/tools/grep.ts';
-import { ToolFailure, toFileFailure } from '../failure.ts';
 import { listFiles } from '../search/file-list.ts';
 import type { Ripgrep } from '../search/ripgrep.ts';
 import { searchUnderRules } from '../search/ruled-search.ts';

@@ -1,6 +1,7 @@
 /** Masks lines of private keys that a search found: a line alone does not show that it is one. */
+
+import { maskSecrets } from '../../machine/secrets/filter.ts';
 import { KIB } from '../../shared/units.ts';
-import { maskSecrets } from '../secrets/filter.ts';
 
 /** Some lines of a file. */
 interface FoundLines {

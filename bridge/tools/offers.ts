@@ -1,5 +1,8 @@
 /** Tools that servers of this machine's owner offer: holds them, and describes them to the edge. */
+
+import { ToolFailure } from '../../machine/failure.ts';
 import { sha256 } from '../../machine/hash.ts';
+import { logTrouble } from '../../machine/log.ts';
 import { OFFER_LIMITS } from '../../shared/limits.ts';
 import { parseJson } from '../../shared/text/json.ts';
 import { type SchemaCheck, schemaCheck, UnusableSchema } from '../../shared/text/json-schema.ts';
@@ -14,8 +17,6 @@ import {
   OfferDefinition,
   type OfferSet,
 } from '../../shared/wire/offer.ts';
-import { ToolFailure } from '../failure.ts';
-import { logTrouble } from '../log.ts';
 import type { BridgeTool, ToolExecutor, ToolFactsHere } from './executor.ts';
 
 /** A tool of a server, with the way to call it. */

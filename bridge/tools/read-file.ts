@@ -1,12 +1,14 @@
 /** Runs read_file: shows a text file, or a part of it, with line numbers; an image as an image. */
+
+import { compute } from '../../machine/compute/compute.ts';
+import { ToolFailure } from '../../machine/failure.ts';
 import { nameInLine } from '../../shared/text/plain-sight.ts';
 import type { readFile } from '../../shared/tools/read-file.ts';
 import { KIB } from '../../shared/units.ts';
 import type { ResultImage } from '../../shared/wire/documents.ts';
 import type { ToolResult } from '../../shared/wire/tunnel.ts';
-import { compute } from '../compute/compute.ts';
 import { type ImageHeader, isImage } from '../compute/image.ts';
-import { ToolFailure } from '../failure.ts';
+import { CONTENT_TASKS } from '../compute/tasks.ts';
 import { readContent } from '../workspace/files.ts';
 import type { ArgumentsOf, ToolExecutor } from './executor.ts';
 
@@ -28,10 +30,10 @@ export const executeReadFile: ToolExecutor<ArgumentsOf<typeof readFile>> = async
   const file = await readContent(place, signal);
   const name = nameInLine(place.name);
   const { bytes } = file;
-  const header = isImage(bytes) ? await compute('readImage', bytes, signal) : null;
+  const header = isImage(bytes) ? await compute(CONTENT_TASKS.readImage, bytes, signal) : null;
   if (header !== null) return showImage(place.name, bytes, header);
   const view = { name, bytes, offset: args.offset, limit: args.limit };
-  const { text, range } = await compute('showFile', view, signal);
+  const { text, range } = await compute(CONTENT_TASKS.showFile, view, signal);
   ledger.remember(conversationId, place.path, file);
   return { status: 'success', data: text, metadata: { filePath: place.name, ...range } };
 };

@@ -1,8 +1,10 @@
 /** Saves a plan in the folder for plans, which is closed to all other tools. A person sees the whole change first. */
+
+import { compute } from '../../machine/compute/compute.ts';
 import { nameInLine } from '../../shared/text/plain-sight.ts';
 import { savePlan } from '../../shared/tools/save-plan.ts';
 import { PLAN_FILE } from '../../shared/wire/plan-file.ts';
-import { compute } from '../compute/compute.ts';
+import { EDIT_TASKS } from '../edits/tasks.ts';
 import { replaceFileAt } from '../workspace/changes.ts';
 import { readContentIfAny } from '../workspace/files.ts';
 import { toProposed } from './edit-proposal.ts';
@@ -33,7 +35,7 @@ async function propose(
   const before = await readContentIfAny(place, context.signal);
   const file = { name: nameInLine(place.name), bytes: before?.bytes ?? null };
   const request = { ...file, proposed: Buffer.from(contents), content: contents };
-  const edited = await compute('amendEdit', request, context.signal);
+  const edited = await compute(EDIT_TASKS.amendEdit, request, context.signal);
   const carryOut = async (bytes: Uint8Array | null, { keep, signal }: ToolContext) => {
     if (bytes === null) return;
     await replaceFileAt(place, bytes, { expected: before?.hash ?? null, keep, signal });

@@ -9,8 +9,8 @@ import {
   realpathSync,
   type Stats,
 } from 'node:fs';
+import { type BytePath, toPathLike } from '../../machine/byte-path.ts';
 import { isSystemError } from '../../machine/system-error.ts';
-import { type BytePath, toPathLike } from '../sandbox/byte-path.ts';
 
 /** Links are not followed. Undefined where nothing is at the path, or where it leads through what is no folder of ours. */
 export function statsOf(path: BytePath): Stats | undefined {

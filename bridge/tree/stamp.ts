@@ -1,6 +1,6 @@
 /** Recognises files and folders that nothing has changed since they were read. */
 import { type Stats, statfsSync, statSync } from 'node:fs';
-import { type BytePath, toBytes } from '../sandbox/byte-path.ts';
+import { type BytePath, toBytes } from '../../machine/byte-path.ts';
 
 /**
  * What the system keeps of an entry. `dev`, `ino` and `birthtimeMs` identify it: the number of a deleted file is used

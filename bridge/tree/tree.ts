@@ -1,7 +1,7 @@
 /** Knows what the folders below one have. Reads again only those that changed. */
 import { readdirSync, type Stats } from 'node:fs';
-import { type EntryKind, kindOf } from '../entry-kind.ts';
-import { type BytePath, toPathLike } from '../sandbox/byte-path.ts';
+import { type BytePath, toPathLike } from '../../machine/byte-path.ts';
+import { type EntryKind, kindOf } from '../../machine/entry-kind.ts';
 import { inHeld, statsOf, unlessUnreachable } from './held.ts';
 import { TREE_LIMITS } from './limits.ts';
 import { isSameStamp, isSettled, type Stamp, stampedDevice, stampOf } from './stamp.ts';

@@ -8,10 +8,10 @@ import {
   openSync,
   statSync,
 } from 'node:fs';
+import { currentCall, logEvent } from '../../machine/log.ts';
 import type { LogEvent } from '../../machine/log-line.ts';
 import { PRIVATE_FILE, replaceFile } from '../../machine/private-files.ts';
 import { JournalUnwritable } from '../admission/book.ts';
-import { currentCall, logEvent } from '../log.ts';
 import {
   entriesOf,
   type HeldCall,

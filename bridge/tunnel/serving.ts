@@ -1,5 +1,6 @@
 /** Serves one session over any number of connections: sends the hello, passes on frames, and reports the status. */
 import type { BridgeStatus } from '../../machine/bridge-status.ts';
+import { maskSecrets, maskValue } from '../../machine/secrets/filter.ts';
 import { TUNNEL_LIMITS } from '../../shared/limits.ts';
 import {
   type BridgeFrame,
@@ -8,7 +9,6 @@ import {
   TUNNEL_PROTOCOL,
 } from '../../shared/wire/tunnel.ts';
 import type { Looker } from '../context/looker.ts';
-import { maskSecrets, maskValue } from '../secrets/filter.ts';
 import { ConnectionRefused, stayConnected } from './connection.ts';
 import type { Journal } from './journal.ts';
 import type { CallSession } from './session.ts';

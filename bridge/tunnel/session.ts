@@ -1,4 +1,6 @@
 /** Takes calls and sends results. Runs each call once, across any number of connections and processes. */
+
+import { aboutCall, logEvent, logTrouble } from '../../machine/log.ts';
 import type { LogIds } from '../../machine/log-line.ts';
 import { REQUEST_LIMITS } from '../../shared/limits.ts';
 import type { ApprovalQuestion } from '../../shared/wire/approvals.ts';
@@ -20,7 +22,6 @@ import type { Feed } from '../feeds.ts';
 import type { Audit } from '../grantees/audit.ts';
 import { NOT_GRANTED } from '../grantees/grantees.ts';
 import { GRANTEE_LIMITS } from '../grantees/limits.ts';
-import { aboutCall, logEvent, logTrouble } from '../log.ts';
 import type { Journal } from './journal.ts';
 import { LINK_LIMITS } from './limits.ts';
 import { CANCELLED, ENDED, fitFrame, fitText } from './results.ts';

@@ -1,13 +1,15 @@
 /** Reads pages of the public web as text. */
+
 import { lookup as systemLookup } from 'node:dns';
 import type { IncomingMessage } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
+import { compute } from '../../machine/compute/compute.ts';
+import { ToolFailure } from '../../machine/failure.ts';
 import { request as requestHttp } from '../../machine/http.ts';
 import { nameInLine } from '../../shared/text/plain-sight.ts';
 import { KIB, SECOND } from '../../shared/units.ts';
-import { compute } from '../compute/compute.ts';
-import { ToolFailure } from '../failure.ts';
+import { CONTENT_TASKS } from '../compute/tasks.ts';
 import { isPublicAddress } from './addresses.ts';
 import { canonicalUrl } from './canonical.ts';
 
@@ -147,7 +149,7 @@ async function pageOf(url: string, response: IncomingMessage, signal: AbortSigna
     const text = decode(bytes, type);
     const isHtml = HTML_TYPES.test(type);
     const shown = isHtml
-      ? await compute('markdownOfHtml', { html: text, base: url }, signal)
+      ? await compute(CONTENT_TASKS.markdownOfHtml, { html: text, base: url }, signal)
       : text;
     return { url, text: shown, isCut: !isWhole };
   } finally {

@@ -1,8 +1,10 @@
 /** Asks the search service that the bridge's owner has set up. */
+
 import * as z from 'zod';
+import { compute } from '../../machine/compute/compute.ts';
+import { ToolFailure } from '../../machine/failure.ts';
 import { parseJson } from '../../shared/text/json.ts';
-import { compute } from '../compute/compute.ts';
-import { ToolFailure } from '../failure.ts';
+import { CONTENT_TASKS } from '../compute/tasks.ts';
 import { WEB_LIMITS } from './page.ts';
 
 /** The forms of request and answer. */
@@ -101,7 +103,7 @@ function jsonOf(text: string): unknown {
 async function readable(found: SearchResult, signal: AbortSignal): Promise<SearchResult> {
   const { url } = found;
   const plain = async (html: string, maxChars: number) => {
-    const text = await compute('markdownOfHtml', { html, base: url }, signal);
+    const text = await compute(CONTENT_TASKS.markdownOfHtml, { html, base: url }, signal);
     return text.replace(/\s+/g, ' ').slice(0, maxChars).toWellFormed();
   };
   const { maxTitleChars, maxSnippetChars } = SEARCH_LIMITS;

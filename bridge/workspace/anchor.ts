@@ -4,8 +4,8 @@
 import { constants } from 'node:fs';
 import { type FileHandle, mkdir, open, readdir, readlink, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { ToolFailure } from '../../machine/failure.ts';
 import { isSystemError } from '../../machine/system-error.ts';
-import { ToolFailure } from '../failure.ts';
 
 /** A folder held open. Paths from `entry` lead into this very folder, even when its name then leads to another one. */
 export interface Anchor extends AsyncDisposable {

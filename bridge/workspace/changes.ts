@@ -16,10 +16,10 @@ import {
   unlink,
 } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { ToolFailure } from '../../machine/failure.ts';
 import { sha256 } from '../../machine/hash.ts';
 import { isSystemError } from '../../machine/system-error.ts';
 import { nameInLine } from '../../shared/text/plain-sight.ts';
-import { ToolFailure } from '../failure.ts';
 import { type Anchor, anchorFolder, giveToOwnerOf } from './anchor.ts';
 import { assertRegular, type FileContent, inFolderOf, readEntry } from './files.ts';
 import { completeRepository, inTurnFor } from './repository-marks.ts';

@@ -1,9 +1,9 @@
 /** What is closed in a workspace and can be in the objects of a repository. */
 import { lstatSync, realpathSync, type Stats } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { type BytePath, fromText, toBytes, toText } from '../../machine/byte-path.ts';
 import { matchesWildcard } from '../../shared/text/wildcard.ts';
 import { SECRET_IGNORE_FILES } from '../ignored/chain.ts';
-import { type BytePath, fromText, toBytes, toText } from '../sandbox/byte-path.ts';
 import { namedFolder, readIndex } from '../sandbox/view/git-index.ts';
 import { EXAMPLE_SECRETS } from '../sandbox/view/protected.ts';
 import type { Workspace } from './workspace.ts';

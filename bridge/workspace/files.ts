@@ -2,11 +2,11 @@
 import { constants, type Stats } from 'node:fs';
 import { type FileHandle, lstat, open, readdir } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
+import { type EntryKind, kindOf } from '../../machine/entry-kind.ts';
+import { ToolFailure, toFileFailure } from '../../machine/failure.ts';
 import { sha256 } from '../../machine/hash.ts';
 import { TOOL_LIMITS } from '../../shared/limits.ts';
 import { nameInLine } from '../../shared/text/plain-sight.ts';
-import { type EntryKind, kindOf } from '../entry-kind.ts';
-import { ToolFailure, toFileFailure } from '../failure.ts';
 import { stampText } from '../tree/stamp.ts';
 import { type Anchor, anchorFolder } from './anchor.ts';
 import type { ResolvedPath } from './workspace.ts';

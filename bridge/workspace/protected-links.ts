@@ -1,5 +1,5 @@
 /** Knows the protected names that a person's links give to places of a workspace. */
-import { fromText, isBelow, toText } from '../sandbox/byte-path.ts';
+import { fromText, isBelow, toText } from '../../machine/byte-path.ts';
 import { SANDBOX_LIMITS } from '../sandbox/limits.ts';
 import { type ProtectedLink, protectedLinks } from '../sandbox/view/linked-places.ts';
 import { type ClosedEntries, WorkspaceScan } from '../sandbox/view/scan.ts';

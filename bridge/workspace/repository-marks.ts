@@ -1,8 +1,8 @@
 /** Knows where a change could complete a folder that git takes for a repository, and lets one such change in at a time. */
 import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { Lanes } from '../../machine/lanes.ts';
 import { isSystemError } from '../../machine/system-error.ts';
-import { Lanes } from '../lanes.ts';
 import {
   looksLikeRepository,
   REPOSITORY_MARKS,

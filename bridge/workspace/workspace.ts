@@ -3,11 +3,11 @@ import type { Stats } from 'node:fs';
 import { lstat, realpath, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { ToolFailure, toFileFailure } from '../../machine/failure.ts';
 import { isSystemError } from '../../machine/system-error.ts';
 import { TOOL_LIMITS } from '../../shared/limits.ts';
 import { isWithin } from '../../shared/text/paths.ts';
 import { nameInLine } from '../../shared/text/plain-sight.ts';
-import { ToolFailure, toFileFailure } from '../failure.ts';
 import {
   type IgnoreFile,
   INDEX_IGNORE_FILES,

@@ -1,8 +1,8 @@
 /** Closes a worktree: shows its changes, and puts them on its branch where that is wanted. */
 import { rm } from 'node:fs/promises';
 import { join, relative } from 'node:path';
+import { ToolFailure } from '../../machine/failure.ts';
 import type { ClosedWorktree } from '../../shared/tools/worktree.ts';
-import { ToolFailure } from '../failure.ts';
 import type { CommandUser } from '../sandbox/account.ts';
 import type { Confinement } from '../sandbox/launch/confinement.ts';
 import { readAuthor } from '../sandbox/view/git-author.ts';

@@ -1,8 +1,8 @@
 /** The folder of a worktree's calls, and the person's folders that its commands see there. */
 import { lstat } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
+import { ToolFailure } from '../../machine/failure.ts';
 import { nameInLine } from '../../shared/text/plain-sight.ts';
-import { ToolFailure } from '../failure.ts';
 import type { OtherFolder } from '../sandbox/launch/confinement.ts';
 import { type FolderLink, isRealFolder } from '../sandbox/view/links.ts';
 import { anchorFolder } from '../workspace/anchor.ts';

@@ -3,7 +3,7 @@ import type { ChildProcess } from 'node:child_process';
 import { addAbortListener, once } from 'node:events';
 import { dirname } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { ToolFailure } from '../failure.ts';
+import { ToolFailure } from '../../machine/failure.ts';
 import type { Launch } from '../terminal/launch.ts';
 import { spawnLaunch } from '../terminal/spawn-launch.ts';
 import { WORKTREE_LIMITS } from './limits.ts';

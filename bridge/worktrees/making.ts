@@ -2,9 +2,9 @@
 import { execFile } from 'node:child_process';
 import { statfs } from 'node:fs/promises';
 import { promisify } from 'node:util';
+import { ToolFailure } from '../../machine/failure.ts';
 import { nameInLine } from '../../shared/text/plain-sight.ts';
 import { readGitStatus } from '../context/git-status.ts';
-import { ToolFailure } from '../failure.ts';
 import { type CommandUser, otherRights } from '../sandbox/account.ts';
 import type { Confinement } from '../sandbox/launch/confinement.ts';
 import { folderOf, prepareLinks, workFolder } from './folder.ts';

@@ -5,9 +5,9 @@
 import type { Stats } from 'node:fs';
 import { cp, lstat, mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { type BytePath, fromText, toBytes, toText } from '../../machine/byte-path.ts';
 import { isSystemError } from '../../machine/system-error.ts';
 import { nameInLine } from '../../shared/text/plain-sight.ts';
-import { type BytePath, fromText, toBytes, toText } from '../sandbox/byte-path.ts';
 import type { Confinement } from '../sandbox/launch/confinement.ts';
 import type { Git, GitCall } from './git.ts';
 import { gitFailed, worktreeFailed } from './git.ts';

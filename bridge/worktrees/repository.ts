@@ -1,9 +1,9 @@
 /** The person's repository: where it is, what a worktree can begin from, and the branch that it gets in the end. */
 import { lstat, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
+import { ToolFailure } from '../../machine/failure.ts';
 import { readPlainFile } from '../../machine/private-files.ts';
 import { nameInLine } from '../../shared/text/plain-sight.ts';
-import { ToolFailure } from '../failure.ts';
 import { linkedGitFolders } from '../sandbox/view/git-folders.ts';
 import { type Git, type GitCall, gitFailed, worktreeFailed } from './git.ts';
 import { WORKTREE_LIMITS } from './limits.ts';

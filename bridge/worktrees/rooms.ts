@@ -1,14 +1,14 @@
 /** The rooms of a bridge: the workspace, and those of conversations with a worktree. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
+import { ToolFailure } from '../../machine/failure.ts';
+import { Lanes } from '../../machine/lanes.ts';
+import { currentCall, logTrouble } from '../../machine/log.ts';
 import { WORKTREE_TOOLS } from '../../shared/tools/worktree.ts';
 import type { ToolCall } from '../../shared/wire/tunnel.ts';
 import type { CallRooms } from '../admission/call-life.ts';
 import type { LookedWorktree } from '../context/finder.ts';
-import { ToolFailure } from '../failure.ts';
 import type { RoomPart, RoomSource } from '../feature.ts';
-import { Lanes } from '../lanes.ts';
-import { currentCall, logTrouble } from '../log.ts';
 import { type Furnishing, newRoom, type Room } from '../room.ts';
 import { Workspace } from '../workspace/workspace.ts';
 import { assertOwn, folderOf, worktreeGone } from './folder.ts';

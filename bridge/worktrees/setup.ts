@@ -1,5 +1,5 @@
 /** Runs the owner's setup in a new worktree. */
-import { ToolFailure } from '../failure.ts';
+import { ToolFailure } from '../../machine/failure.ts';
 import type { Confinement, OtherFolder } from '../sandbox/launch/confinement.ts';
 import { runCommand } from '../terminal/run-command.ts';
 import { WORKTREE_LIMITS } from './limits.ts';

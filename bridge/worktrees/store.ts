@@ -6,12 +6,12 @@ import { utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import * as z from 'zod';
+import { currentCall, logTrouble } from '../../machine/log.ts';
 import { PRIVATE_FOLDER, replaceFile } from '../../machine/private-files.ts';
 import { isSystemError } from '../../machine/system-error.ts';
 import { ConversationId } from '../../shared/ids.ts';
 import { parseJson } from '../../shared/text/json.ts';
 import { JSON_LIMITS } from '../../shared/text/limits.ts';
-import { currentCall, logTrouble } from '../log.ts';
 import { enteredFolder } from '../sandbox/view/owners-choice.ts';
 import { worktreeFailed } from './git.ts';
 

@@ -1,5 +1,8 @@
 /** The tools by which the edge opens, closes and removes the worktrees of a bridge. */
 
+import { ToolFailure } from '../../machine/failure.ts';
+import { logTrouble } from '../../machine/log.ts';
+import { findProgram } from '../../machine/programs.ts';
 import {
   type ClosedWorktree,
   closeWorktree as closeTool,
@@ -8,11 +11,8 @@ import {
   removeWorktree as removeTool,
 } from '../../shared/tools/worktree.ts';
 import type { ToolResult } from '../../shared/wire/tunnel.ts';
-import { ToolFailure } from '../failure.ts';
 import type { RoomPart } from '../feature.ts';
-import { logTrouble } from '../log.ts';
 import { chooseAccount } from '../sandbox/account.ts';
-import { findProgram } from '../sandbox/programs.ts';
 import { type ArgumentsOf, doing, type ToolContext } from '../tools/executor.ts';
 import { type ClosedTree, closeWorktree } from './closing.ts';
 import { Git, worktreeFailed } from './git.ts';

@@ -1,7 +1,6 @@
 /** `drawbridge bridge-host`: runs the bridges of a server's projects. The server starts it (local/bridge/host.ts). */
 
 import type { BridgeConfig } from '../../bridge/config.ts';
-import { logTo } from '../../bridge/log.ts';
 import { type HostedBridge, type HostNews, HostOrder } from '../../local/bridge/messages.ts';
 import { ownersOf, readSettings } from '../../local/config/settings.ts';
 import { LOCAL_LIMITS } from '../../local/limits.ts';
@@ -11,6 +10,7 @@ import { readDevice, signerOf } from '../../local/state/device.ts';
 import { watchState } from '../../local/state/watch.ts';
 import { configFolder } from '../../machine/config-folder.ts';
 import { LocalError } from '../../machine/local-error.ts';
+import { logTo } from '../../machine/log.ts';
 import type { TellNotice } from '../../machine/log-line.ts';
 import { inOneLine } from '../../shared/text/plain-sight.ts';
 import type { ProofSigner } from '../../shared/wire/proof.ts';

@@ -66,10 +66,10 @@ function startBridge(run = runBridge) {
 
 /** A bridge that finds its own programs there first. It looks for them in folders of the system alone. */
 async function bridgeWithProgramsIn(folder: string): Promise<typeof runBridge> {
-  const path = '../../bridge/sandbox/programs.ts';
+  const path = '../../machine/programs.ts';
   vi.resetModules();
   vi.doMock(path, async (importActual) => {
-    const actual = await importActual<typeof import('../../bridge/sandbox/programs.ts')>();
+    const actual = await importActual<typeof import('../../machine/programs.ts')>();
     return { ...actual, SYSTEM_PATH: [folder, actual.SYSTEM_PATH].join(delimiter) };
   });
   onTestFinished(() => {

@@ -1,7 +1,7 @@
 /** Finds the editor of the workspace, stays connected to it, and finds it again after a restart. */
 import { keepAlive } from '../../../machine/keep-alive.ts';
+import { logEvent } from '../../../machine/log.ts';
 import type { Distrust } from '../../admission/distrust.ts';
-import { logEvent } from '../../log.ts';
 import type { Candidate, SearchPlace } from '../discovery/candidate.ts';
 import { discover } from '../discovery/discover.ts';
 import { hostsFor, placeHere } from '../discovery/place.ts';

@@ -4,8 +4,8 @@
  * workspace is looked up again.
  */
 import { closeSync, fstatSync, readFileSync } from 'node:fs';
+import type { BytePath } from '../../../machine/byte-path.ts';
 import type { CommandUser } from '../account.ts';
-import type { BytePath } from '../byte-path.ts';
 import { openPlace } from '../view/known-entries.ts';
 import type { Mask, MasksByPath, OwnFile } from '../view/masks.ts';
 import { type ClosedEntry, identityOf } from '../view/scan.ts';

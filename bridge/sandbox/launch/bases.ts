@@ -1,7 +1,7 @@
 /** Keeps the bases of one workspace up to date with the workspace's protected and secret paths. */
 
+import { type BytePath, fromText, isBelow, toText } from '../../../machine/byte-path.ts';
 import { type CommandUser, otherRights } from '../account.ts';
-import { type BytePath, fromText, isBelow, toText } from '../byte-path.ts';
 import { SANDBOX_LIMITS } from '../limits.ts';
 import type { Author } from '../view/git-author.ts';
 import { KnownEntries } from '../view/known-entries.ts';

@@ -1,12 +1,13 @@
 /**
  * The bubblewrap sandbox: the workspace is writable, the system readable, the rest of the disk and the network closed.
  */
+
+import { fromText, toBytes } from '../../../machine/byte-path.ts';
+import { ToolFailure } from '../../../machine/failure.ts';
+import { Lanes } from '../../../machine/lanes.ts';
 import { GIB } from '../../../shared/units.ts';
-import { ToolFailure } from '../../failure.ts';
-import { Lanes } from '../../lanes.ts';
 import { FIRST_INPUT, type Launch, shellArgv, shellDescriptor } from '../../terminal/launch.ts';
 import type { CommandUser } from '../account.ts';
-import { fromText, toBytes } from '../byte-path.ts';
 import { readAuthor, UNKNOWN_AUTHOR } from '../view/git-author.ts';
 import { linkedGit } from '../view/git-folders.ts';
 import { Links } from '../view/links.ts';

@@ -1,8 +1,8 @@
 /** Finds bubblewrap and the features of its version. */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
+import { findProgram } from '../../../machine/programs.ts';
 import { SANDBOX_LIMITS } from '../limits.ts';
-import { findProgram } from '../programs.ts';
 import { seccompProgram } from './seccomp.ts';
 
 export interface Bubblewrap {

@@ -1,7 +1,8 @@
 /** What is closed to a command in its workspace, for its sandbox and in words. */
-import { ToolFailure } from '../../failure.ts';
+
+import { type BytePath, isBelow, toText } from '../../../machine/byte-path.ts';
+import { ToolFailure } from '../../../machine/failure.ts';
 import type { IgnoreFile } from '../../ignored/chain.ts';
-import { type BytePath, isBelow, toText } from '../byte-path.ts';
 import { SANDBOX_LIMITS } from '../limits.ts';
 import type { ClosedEntries, ClosedEntry } from '../view/scan.ts';
 import type { ClosedName } from './confinement.ts';

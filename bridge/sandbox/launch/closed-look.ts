@@ -1,5 +1,5 @@
 /** Looks, before each command, for what the names in a workspace do not show: ignored entries, links, odd folders. */
-import { type BytePath, fromText, toText } from '../byte-path.ts';
+import { type BytePath, fromText, toText } from '../../../machine/byte-path.ts';
 import { SANDBOX_LIMITS } from '../limits.ts';
 import { withLinkedPlaces } from '../view/linked-places.ts';
 import { closureOf } from '../view/protected.ts';

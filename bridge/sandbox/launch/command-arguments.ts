@@ -1,5 +1,6 @@
 /** The arguments for bubblewrap and the shell that each sandboxed command gets of its own. */
 
+import { isBelow } from '../../../machine/byte-path.ts';
 import { shellWord } from '../../../machine/shell-word.ts';
 import { inOneLine } from '../../../shared/text/plain-sight.ts';
 import { hostWords } from '../../../shared/tools/registries.ts';
@@ -14,7 +15,6 @@ import {
   startDescriptor,
 } from '../../terminal/launch.ts';
 import type { Rights } from '../account.ts';
-import { isBelow } from '../byte-path.ts';
 import { SANDBOX_LIMITS } from '../limits.ts';
 import type { FolderLink } from '../view/links.ts';
 import type { Bubblewrap } from './bubblewrap.ts';

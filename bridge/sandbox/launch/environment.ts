@@ -1,6 +1,7 @@
 /** The environment of commands: the variables that tools need, and no secret. */
+
+import { words } from '../../../machine/words.ts';
 import type { Permission } from '../../../shared/tools/run-terminal-cmd.ts';
-import { words } from '../words.ts';
 
 /** Variables that a confined command gets. Any other may hold a token. */
 const PASSED_ON: ReadonlySet<string> = new Set(

@@ -1,7 +1,7 @@
 /** A command that waits inside its sandbox until its mounts have been checked. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { ToolFailure } from '../../../machine/failure.ts';
 import { inOneLine } from '../../../shared/text/plain-sight.ts';
-import { ToolFailure } from '../../failure.ts';
 import { SANDBOX_LIMITS } from '../limits.ts';
 import { type Checked, isAsChecked } from './base.ts';
 import { descendants } from './freeze.ts';

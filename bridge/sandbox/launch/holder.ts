@@ -4,7 +4,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync, readFileSync } from 'node:fs';
-import { type BytePath, toBytes } from '../byte-path.ts';
+import { type BytePath, toBytes } from '../../../machine/byte-path.ts';
 import { SANDBOX_LIMITS } from '../limits.ts';
 import { descendants } from './freeze.ts';
 

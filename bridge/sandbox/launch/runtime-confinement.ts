@@ -2,9 +2,11 @@
  * The sandbox of `@anthropic-ai/sandbox-runtime`, for macOS. Its rules are about names, and hold for files that do not
  * exist yet. It has no package caches, no network of a conversation, and no end for a process that has left its group.
  */
+
+import { isBelow } from '../../../machine/byte-path.ts';
+import { ToolFailure } from '../../../machine/failure.ts';
+import { Lanes } from '../../../machine/lanes.ts';
 import { shellWord } from '../../../machine/shell-word.ts';
-import { ToolFailure } from '../../failure.ts';
-import { Lanes } from '../../lanes.ts';
 import {
   FIRST_INPUT,
   type Launch,
@@ -14,7 +16,6 @@ import {
   shellScript,
 } from '../../terminal/launch.ts';
 import type { CommandUser } from '../account.ts';
-import { isBelow } from '../byte-path.ts';
 import { readAuthor, UNKNOWN_AUTHOR } from '../view/git-author.ts';
 import { linkedGit } from '../view/git-folders.ts';
 import { namePatterns } from '../view/name-patterns.ts';

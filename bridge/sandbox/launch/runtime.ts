@@ -6,12 +6,12 @@ import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import * as z from 'zod';
+import { isBelow } from '../../../machine/byte-path.ts';
+import { SYSTEM_PATH } from '../../../machine/programs.ts';
+import { words } from '../../../machine/words.ts';
 import { parseIfJson } from '../../../shared/text/json.ts';
 import { SHELL } from '../../terminal/launch.ts';
-import { isBelow } from '../byte-path.ts';
 import { SANDBOX_LIMITS } from '../limits.ts';
-import { SYSTEM_PATH } from '../programs.ts';
-import { words } from '../words.ts';
 
 const NAME = '@anthropic-ai/sandbox-runtime';
 

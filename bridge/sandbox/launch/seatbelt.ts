@@ -1,8 +1,8 @@
 /** Seatbelt, the sandbox of macOS: what the runtime's profile lacks. Apple documents no part of the language. */
 import { dirname } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
+import { isBelow } from '../../../machine/byte-path.ts';
 import { SHELL } from '../../terminal/launch.ts';
-import { isBelow } from '../byte-path.ts';
 import { READ_SCRIPT } from './runtime.ts';
 
 /** A system on which the runtime works. */

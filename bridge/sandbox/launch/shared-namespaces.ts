@@ -3,9 +3,9 @@
  * reach its servers and nothing outside does, and their processes.
  */
 import { closeSync, openSync } from 'node:fs';
+import { type BytePath, fromText } from '../../../machine/byte-path.ts';
 import type { Dialer } from '../../terminal/process-book.ts';
 import type { CommandUser } from '../account.ts';
-import { type BytePath, fromText } from '../byte-path.ts';
 import { SANDBOX_LIMITS } from '../limits.ts';
 import { SEAL } from '../view/view.ts';
 import type { Bubblewrap } from './bubblewrap.ts';

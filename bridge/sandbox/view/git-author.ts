@@ -1,8 +1,8 @@
 /** Reads the name and the address that the person's own git would commit with. */
 import { printedBy } from '../../../machine/printed.ts';
+import { findProgram, SYSTEM_PATH } from '../../../machine/programs.ts';
 import type { CommandUser } from '../account.ts';
 import { SANDBOX_LIMITS } from '../limits.ts';
-import { findProgram, SYSTEM_PATH } from '../programs.ts';
 
 export interface Author {
   readonly name: string;

@@ -1,10 +1,10 @@
 /** Follows a `.git` file to the folders that it stands for: those of a linked worktree or of a submodule. */
 import { realpath } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
+import { isBelow } from '../../../machine/byte-path.ts';
 import { readPlainFile } from '../../../machine/private-files.ts';
 import { isSystemError } from '../../../machine/system-error.ts';
-import { isBelow } from '../byte-path.ts';
-import { words } from '../words.ts';
+import { words } from '../../../machine/words.ts';
 
 export interface LinkedGitFolders {
   /** The worktree's own folder and the one it shares with others; real paths. */

@@ -15,7 +15,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { posix } from 'node:path';
-import { type BytePath, toBytes } from '../byte-path.ts';
+import { type BytePath, toBytes } from '../../../machine/byte-path.ts';
 import { SANDBOX_LIMITS } from '../limits.ts';
 
 /** A regular file, as the index knows it. */

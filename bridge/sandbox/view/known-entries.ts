@@ -3,11 +3,11 @@
  */
 import { closeSync, constants, fstatSync, lstatSync, openSync, readlinkSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { type BytePath, isBelow, toBytes, toText } from '../../../machine/byte-path.ts';
 import { isSystemError } from '../../../machine/system-error.ts';
 import { type IgnoreFile, SECRET_IGNORE_FILES } from '../../ignored/chain.ts';
 import { IgnoredPaths } from '../../ignored/ignored-paths.ts';
 import type { Rights } from '../account.ts';
-import { type BytePath, isBelow, toBytes, toText } from '../byte-path.ts';
 import { SANDBOX_LIMITS } from '../limits.ts';
 import { type ClosedEntry, canBeLookedInto, identityOf, type ScanOptions } from './scan.ts';
 

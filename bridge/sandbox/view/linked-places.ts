@@ -4,8 +4,8 @@
  */
 import { type Dirent, lstatSync, readdirSync, readlinkSync, realpathSync } from 'node:fs';
 import { posix } from 'node:path';
+import { type BytePath, fromText, isBelow, toBytes, toText } from '../../../machine/byte-path.ts';
 import { isSystemError } from '../../../machine/system-error.ts';
-import { type BytePath, fromText, isBelow, toBytes, toText } from '../byte-path.ts';
 import { SANDBOX_LIMITS } from '../limits.ts';
 import { linkedGitFolders } from './git-folders.ts';
 import { namedFolder, readText } from './git-index.ts';

@@ -1,7 +1,7 @@
 /** Shows folders of the person's to commands in another folder: read-only, and without their secrets. */
 import { realpath, stat } from 'node:fs/promises';
+import { type BytePath, fromText, isBelow } from '../../../machine/byte-path.ts';
 import { type CommandUser, otherRights, type Rights } from '../account.ts';
-import { type BytePath, fromText, isBelow } from '../byte-path.ts';
 import { SANDBOX_LIMITS } from '../limits.ts';
 import { type ClosedEntry, WorkspaceScan } from './scan.ts';
 import { closeEntries, mountable } from './view.ts';

@@ -23,8 +23,8 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { basename, dirname } from 'node:path';
+import { type BytePath, fromText, isBelow, toBytes, toText } from '../../../machine/byte-path.ts';
 import { stampText } from '../../tree/stamp.ts';
-import { type BytePath, fromText, isBelow, toBytes, toText } from '../byte-path.ts';
 import { SANDBOX_LIMITS } from '../limits.ts';
 import type { Author } from './git-author.ts';
 import { type IndexEntry, namedFolder, readIndex, readText, settleIndex } from './git-index.ts';

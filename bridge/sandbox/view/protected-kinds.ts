@@ -1,5 +1,5 @@
 /** The one table of names that nothing may change. File tools, sandbox and quarantine all use it. */
-import { words } from '../words.ts';
+import { words } from '../../../machine/words.ts';
 
 /** A group of names that start programs in the same way. */
 export interface ProtectedKind {

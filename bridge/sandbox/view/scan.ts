@@ -1,7 +1,8 @@
 /** Finds the protected and secret paths of a workspace. Each later look reads only the folders that changed. */
 import type { Stats } from 'node:fs';
-import { Turns } from '../../compute/turns.ts';
-import type { EntryKind } from '../../entry-kind.ts';
+import { type BytePath, toText } from '../../../machine/byte-path.ts';
+import { Turns } from '../../../machine/compute/turns.ts';
+import type { EntryKind } from '../../../machine/entry-kind.ts';
 import {
   chainAbove,
   closingIn,
@@ -14,7 +15,6 @@ import {
 import { statsOf } from '../../tree/held.ts';
 import { Tree, type TreeFolder } from '../../tree/tree.ts';
 import type { Rights } from '../account.ts';
-import { type BytePath, toText } from '../byte-path.ts';
 import { SANDBOX_LIMITS } from '../limits.ts';
 import {
   type Closure,

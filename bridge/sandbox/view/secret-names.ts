@@ -1,5 +1,5 @@
 /** The one table of names that nothing reads: keys and credentials. File tools, searches, sandbox and index use it. */
-import { words } from '../words.ts';
+import { words } from '../../../machine/words.ts';
 
 /** Names of one program, or of one kind of key. */
 export interface SecretNames {
@@ -14,7 +14,7 @@ export interface SecretNames {
 
 /**
  * A name is in the table if its documentation says that the file holds a credential. Files that only may hold one beside
- * what a project needs every day (`gradle.properties`, `appsettings.json`) are not: bridge/secrets masks it there.
+ * what a project needs every day (`gradle.properties`, `appsettings.json`) are not: machine/secrets masks it there.
  */
 export const SECRET_NAMES: readonly SecretNames[] = [
   row('.ssh/ id_rsa id_dsa id_ecdsa id_ecdsa_sk id_ed25519 id_ed25519_sk', 'ssh-keygen(1)'),

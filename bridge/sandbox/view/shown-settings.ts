@@ -3,7 +3,7 @@
  * sandbox. Only lines of a known form stay. Each other byte but the ends of lines becomes a comment or a blank, so the
  * copy has the file's size, by which git knows it as unchanged.
  */
-import { toText } from '../byte-path.ts';
+import { toText } from '../../../machine/byte-path.ts';
 
 /** What of the file commands see, both with one character for each byte; undefined for a file that they do not see. */
 export function shownSettings(name: string, content: string): string | undefined {

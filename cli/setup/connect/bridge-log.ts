@@ -1,7 +1,8 @@
 /** The log of one bridge: its file, and what a person at its terminal sees of it. */
-import type { LogSink } from '../../../bridge/log.ts';
+
 import { openEventLog } from '../../../local/processes/log-file.ts';
 import type { BridgeStatus } from '../../../machine/bridge-status.ts';
+import type { LogSink } from '../../../machine/log.ts';
 import { printErr } from '../../terminal/print.ts';
 
 export interface BridgeLog {

@@ -3,7 +3,6 @@
 import type { Command } from 'commander';
 import { decodeJwt } from 'jose';
 import type { BridgeConfig } from '../../../bridge/config.ts';
-import { logTo } from '../../../bridge/log.ts';
 import { limitOwnEnvironment } from '../../../local/bridge/environment.ts';
 import { ownersOf, readSettings } from '../../../local/config/settings.ts';
 import { beside } from '../../../local/processes/beside.ts';
@@ -17,6 +16,7 @@ import { resolveWorkspace } from '../../../local/state/workspace.ts';
 import type { BridgeStatus } from '../../../machine/bridge-status.ts';
 import { configFolder } from '../../../machine/config-folder.ts';
 import { lookEvery } from '../../../machine/keep-alive.ts';
+import { logTo } from '../../../machine/log.ts';
 import type { TellNotice } from '../../../machine/log-line.ts';
 import { BridgeId } from '../../../shared/ids.ts';
 import { inOneLine } from '../../../shared/text/plain-sight.ts';

@@ -13,7 +13,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
-import { ToolFailure } from '../../../bridge/failure.ts';
+import { ToolFailure } from '../../../machine/failure.ts';
 import { randomFrom } from './random.ts';
 import type { Shell } from './shell.ts';
 import { UndoneFolder } from './undone-folder.ts';

@@ -15,7 +15,7 @@ import { join, relative } from 'node:path';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { BlobStore } from '../../../bridge/checkpoints/blobs.ts';
 import { FolderWatch } from '../../../bridge/checkpoints/watch.ts';
-import { fromText } from '../../../bridge/sandbox/byte-path.ts';
+import { fromText } from '../../../machine/byte-path.ts';
 import { sha256 } from '../../../machine/hash.ts';
 import { temporaryFolder } from '../tools/temporary-workspace.ts';
 import { randomFrom } from './random.ts';

@@ -3,7 +3,8 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { deflateSync } from 'node:zlib';
 import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { computeFor } from '../../../bridge/compute/owner.ts';
+import { CONTENT_TASKS } from '../../../bridge/compute/tasks.ts';
+import { computeFor } from '../../../machine/compute/owner.ts';
 import { MIB } from '../../../shared/units.ts';
 import { fewOf } from '../../depth.ts';
 import { pdfOf } from './pdf.ts';
@@ -16,27 +17,31 @@ describe('the process that reads documents', () => {
   test('reads them, and begins with the first one', async () => {
     const documents = started();
     expect(readersOf()).toEqual([]);
-    expect(await documents.run('showFile', view(pdfOf(['text'])), NEVER)).toMatchObject({
-      text: '[page 1 of 1]\ntext',
-    });
+    expect(await documents.run(CONTENT_TASKS.showFile, view(pdfOf(['text'])), NEVER)).toMatchObject(
+      {
+        text: '[page 1 of 1]\ntext',
+      },
+    );
     const notebook = Buffer.from('{"nbformat":4,"cells":[]}');
-    expect(await documents.run('showFile', view(notebook, 'a.ipynb'), NEVER)).toMatchObject({
+    expect(
+      await documents.run(CONTENT_TASKS.showFile, view(notebook, 'a.ipynb'), NEVER),
+    ).toMatchObject({
       text: expect.stringContaining('[notebook: 0 cells, nbformat 4.0]'),
     });
     const gif = Buffer.from('GIF89a\x01\x00\x02\x00', 'latin1');
-    expect(await documents.run('readImage', gif, NEVER)).toMatchObject({
+    expect(await documents.run(CONTENT_TASKS.readImage, gif, NEVER)).toMatchObject({
       mimeType: 'image/gif',
       size: { width: 1, height: 2 },
     });
     await expect(
-      documents.run('showFile', view(Buffer.from('%PDF-')), NEVER),
+      documents.run(CONTENT_TASKS.showFile, view(Buffer.from('%PDF-')), NEVER),
     ).rejects.toMatchObject({ code: 'PDF_BROKEN' });
     expect(readersOf()).toHaveLength(1);
   });
 
   test('has no variable, no descriptor of ours and no network', async () => {
     const documents = started();
-    await documents.run('showFile', view(pdfOf(['text'])), NEVER);
+    await documents.run(CONTENT_TASKS.showFile, view(pdfOf(['text'])), NEVER);
     const [pid = 0] = readersOf();
     const variables = textOf(pid, 'environ').split('\0').slice(0, -1);
     expect(variables.filter((variable) => !variable.startsWith('NODE_CHANNEL_'))).toEqual([]);
@@ -52,13 +57,15 @@ describe('the process that reads documents', () => {
     const long = pdfOf(Array.from({ length: 50 }, () => ({ filter: flat, stream })));
     const leaving = new AbortController();
     let isRead = false;
-    const reading = computeFor('/one', () => documents.run('showFile', view(long), leaving.signal))
+    const reading = computeFor('/one', () =>
+      documents.run(CONTENT_TASKS.showFile, view(long), leaving.signal),
+    )
       .catch(() => {})
       .finally(() => {
         isRead = true;
       });
     await vi.waitFor(() => expect(readersOf()).toHaveLength(1));
-    const other = () => documents.run('showFile', view(pdfOf(['text'])), NEVER);
+    const other = () => documents.run(CONTENT_TASKS.showFile, view(pdfOf(['text'])), NEVER);
     expect(await computeFor('/other', other)).toMatchObject({ text: '[page 1 of 1]\ntext' });
     expect(isRead).toBe(false);
     leaving.abort();
@@ -69,12 +76,12 @@ describe('the process that reads documents', () => {
   test('ends with a cancelled read, and where it was killed', async () => {
     const documents = started();
     const cancelled = new AbortController();
-    const reading = documents.run('showFile', view(bomb()), cancelled.signal);
+    const reading = documents.run(CONTENT_TASKS.showFile, view(bomb()), cancelled.signal);
     await vi.waitFor(() => expect(readersOf()).toHaveLength(1), { timeout: 15_000 });
     cancelled.abort(new Error('cancelled'));
     await expect(reading).rejects.toThrow('cancelled');
     await vi.waitFor(() => expect(readersOf()).toEqual([]));
-    const next = documents.run('showFile', view(bomb()), NEVER);
+    const next = documents.run(CONTENT_TASKS.showFile, view(bomb()), NEVER);
     const killing = setInterval(() => readersOf().map((pid) => process.kill(pid, 'SIGKILL')), 20);
     await expect(next).rejects.toMatchObject({ name: 'ToolFailure' });
     clearInterval(killing);
@@ -85,10 +92,11 @@ describe('the process that reads documents', () => {
     async (what) => {
       const source = (path: string) => JSON.stringify(join(import.meta.dirname, path));
       const script = `
-      const { DocumentProcess } = await import(${source('../../../bridge/compute/document-process.ts')});
+      const { DocumentProcess } = await import(${source('../../../machine/compute/document-process.ts')});
+      const { CONTENT_TASKS } = await import(${source('../../../bridge/compute/tasks.ts')});
       const { pdfOf } = await import(${source('pdf.ts')});
       const documents = new DocumentProcess({ maxMs: 60_000, idleMs: 60_000 });
-      const read = (bytes) => documents.run('showFile', { name: 'a.pdf', bytes, offset: 1, limit: undefined }, new AbortController().signal);
+      const read = (bytes) => documents.run(CONTENT_TASKS.showFile, { name: 'a.pdf', bytes, offset: 1, limit: undefined }, new AbortController().signal);
       await read(pdfOf(['text']));
       // Takes long, and little memory.
       if (${what === 'a busy'}) void read(pdfOf(Array(50).fill('word '.repeat(20_000))));

@@ -1,8 +1,10 @@
 /** Documents that unpack to gigabytes or never end: reading them ends in bounded time and memory. */
+
 import { deflateSync } from 'node:zlib';
 import { expect, it } from 'vitest';
-import { DocumentProcess } from '../../../bridge/compute/document-process.ts';
-import { ToolFailure } from '../../../bridge/failure.ts';
+import { CONTENT_TASKS } from '../../../bridge/compute/tasks.ts';
+import { DocumentProcess } from '../../../machine/compute/document-process.ts';
+import { ToolFailure } from '../../../machine/failure.ts';
 import { GIB, MIB } from '../../../shared/units.ts';
 import { randomOf } from '../notebooks/notebooks.ts';
 import { type Page, pdfOf } from './pdf.ts';
@@ -47,7 +49,7 @@ it.each(BOMBS)('a %s is read in part or refused, within 400 MB', async (_, name,
   const documents = new DocumentProcess();
   const view = { name, bytes: make(), offset: 1, limit: undefined };
   const { result, mb } = await memoryOf(() =>
-    documents.run('showFile', view, new AbortController().signal).then(
+    documents.run(CONTENT_TASKS.showFile, view, new AbortController().signal).then(
       ({ range }) => range.endLine,
       (error: unknown) => error instanceof ToolFailure && error.code,
     ),
@@ -56,7 +58,9 @@ it.each(BOMBS)('a %s is read in part or refused, within 400 MB', async (_, name,
   expect(mb).toBeLessThan(400);
   // The next document gets a new process.
   const plain = { ...view, name: 'a.pdf', bytes: pdfOf(['text']) };
-  expect(await documents.run('showFile', plain, new AbortController().signal)).toMatchObject({
+  expect(
+    await documents.run(CONTENT_TASKS.showFile, plain, new AbortController().signal),
+  ).toMatchObject({
     text: '[page 1 of 1]\ntext',
   });
 });
@@ -65,7 +69,7 @@ it('an image of 20 MB that is damaged everywhere is refused, within 400 MB', asy
   const documents = new DocumentProcess();
   const bytes = Buffer.alloc(20 * MIB, Buffer.from('\xff\xd8\xff\xe0\x00\x02', 'latin1'));
   const { result, mb } = await memoryOf(() =>
-    documents.run('readImage', bytes, new AbortController().signal),
+    documents.run(CONTENT_TASKS.readImage, bytes, new AbortController().signal),
   );
   expect(result).toMatchObject({ size: null });
   expect(mb).toBeLessThan(400);
@@ -83,10 +87,12 @@ it('a PDF with random damage is read, or refused with a code', async () => {
       bytes[5 + random(bytes.length - 5)] = random(256);
     }
     const view = { name: 'a.pdf', bytes, offset: 1, limit: undefined };
-    const outcome = await documents.run('showFile', view, new AbortController().signal).then(
-      () => 'read',
-      (error: unknown) => (error instanceof ToolFailure ? error.code : String(error)),
-    );
+    const outcome = await documents
+      .run(CONTENT_TASKS.showFile, view, new AbortController().signal)
+      .then(
+        () => 'read',
+        (error: unknown) => (error instanceof ToolFailure ? error.code : String(error)),
+      );
     outcomes.add(outcome);
   }
   expect([...outcomes].sort()).toEqual(['PDF_BROKEN', 'read']);

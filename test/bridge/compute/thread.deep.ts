@@ -2,8 +2,9 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { ComputeThread } from '../../../bridge/compute/thread.ts';
 import type { EditRequest } from '../../../bridge/edits/propose.ts';
+import { EDIT_TASKS } from '../../../bridge/edits/tasks.ts';
+import { ComputeThread } from '../../../machine/compute/thread.ts';
 
 const LIMITS = { maxMs: 60_000, maxHeapMb: 512, maxGrowthMb: 1_024, idleMs: 500 };
 const NEVER = new AbortController().signal;
@@ -36,8 +37,8 @@ const done = {
 describe('ComputeThread', () => {
   it('gives back what a task makes, and throws the failures that it throws', async () => {
     const thread = new ComputeThread(LIMITS);
-    expect(await thread.run('proposeEdit', light, NEVER)).toMatchObject(done);
-    await expect(thread.run('proposeEdit', heavy, NEVER)).rejects.toMatchObject({
+    expect(await thread.run(EDIT_TASKS.proposeEdit, light, NEVER)).toMatchObject(done);
+    await expect(thread.run(EDIT_TASKS.proposeEdit, heavy, NEVER)).rejects.toMatchObject({
       name: 'ToolFailure',
       ...missing,
     });
@@ -47,7 +48,7 @@ describe('ComputeThread', () => {
     const thread = new ComputeThread(LIMITS);
     const ended: number[] = [];
     const tasks = [heavy, light, heavy, light].map(async (request, index) => {
-      await thread.run('proposeEdit', request, NEVER).catch(() => {});
+      await thread.run(EDIT_TASKS.proposeEdit, request, NEVER).catch(() => {});
       ended.push(index);
     });
     await Promise.all(tasks);
@@ -59,23 +60,23 @@ describe('ComputeThread', () => {
     ['memory', { ...LIMITS, maxHeapMb: 16 }],
   ])('ends a task that takes too much %s, and goes on with the next', async (what, limits) => {
     const thread = new ComputeThread(limits);
-    const failed = thread.run('proposeEdit', heavy, NEVER);
+    const failed = thread.run(EDIT_TASKS.proposeEdit, heavy, NEVER);
     await expect(failed).rejects.toMatchObject({
       code: 'TOO_COMPLEX',
       message: expect.stringContaining(what === 'time' ? 'longer than 5 ms' : 'too much memory'),
     });
     const patient = new ComputeThread(LIMITS);
-    expect(await patient.run('proposeEdit', light, NEVER)).toMatchObject(done);
+    expect(await patient.run(EDIT_TASKS.proposeEdit, light, NEVER)).toMatchObject(done);
     if (what === 'memory') {
-      expect(await thread.run('proposeEdit', light, NEVER)).toMatchObject(done);
+      expect(await thread.run(EDIT_TASKS.proposeEdit, light, NEVER)).toMatchObject(done);
     }
   });
 
   it('ends a cancelled task at once, and not those that wait behind it', async () => {
     const thread = new ComputeThread(LIMITS);
     const cancelled = new AbortController();
-    const first = thread.run('proposeEdit', heavy, cancelled.signal);
-    const second = thread.run('proposeEdit', light, NEVER);
+    const first = thread.run(EDIT_TASKS.proposeEdit, heavy, cancelled.signal);
+    const second = thread.run(EDIT_TASKS.proposeEdit, light, NEVER);
     cancelled.abort(new Error('cancelled'));
     await expect(first).rejects.toThrow('cancelled');
     expect(await second).toMatchObject(done);
@@ -84,9 +85,9 @@ describe('ComputeThread', () => {
   it('lets a task be cancelled while it waits, and keeps the order of the others', async () => {
     const thread = new ComputeThread(LIMITS);
     const cancelled = new AbortController();
-    const first = thread.run('proposeEdit', heavy, NEVER);
-    const second = thread.run('proposeEdit', light, cancelled.signal);
-    const third = thread.run('proposeEdit', light, NEVER);
+    const first = thread.run(EDIT_TASKS.proposeEdit, heavy, NEVER);
+    const second = thread.run(EDIT_TASKS.proposeEdit, light, cancelled.signal);
+    const third = thread.run(EDIT_TASKS.proposeEdit, light, NEVER);
     cancelled.abort(new Error('cancelled'));
     await expect(second).rejects.toThrow('cancelled');
     const order = await Promise.race([first.catch(() => 'first'), third.then(() => 'third')]);
@@ -95,11 +96,11 @@ describe('ComputeThread', () => {
   });
 
   it('works from source, and does not keep a process alive that has nothing else to do', async () => {
-    const door = join(import.meta.dirname, '../../../bridge/compute/compute.ts');
+    const door = join(import.meta.dirname, '../../../machine/compute/compute.ts');
     const program = `
       import { compute } from ${JSON.stringify(door)};
       const view = { name: 'a', bytes: Buffer.alloc(1e6, 'x\\n'), offset: 2, limit: 1 };
-      const { text } = await compute('showFile', view, new AbortController().signal);
+      const { text } = await compute(CONTENT_TASKS.showFile, view, new AbortController().signal);
       console.log(text.split('\\n')[0]);
     `;
     const args = ['--input-type=module', '--eval', program];

@@ -6,7 +6,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Finder, type FindPiece } from '../../../bridge/context/finder.ts';
 import { FIND_LIMITS } from '../../../bridge/context/limits.ts';
 import { Looker } from '../../../bridge/context/looker.ts';
-import { ToolFailure } from '../../../bridge/failure.ts';
+import { ToolFailure } from '../../../machine/failure.ts';
 import { FINDING_LIMITS } from '../../../shared/limits.ts';
 import { findMentions } from '../../../shared/text/mentions.ts';
 import { type Diagnostics, Findings, type MessageLook } from '../../../shared/wire/findings.ts';

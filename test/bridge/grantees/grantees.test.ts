@@ -5,7 +5,7 @@ import { Audit, readAudit } from '../../../bridge/grantees/audit.ts';
 import { changeGrants, readGrants } from '../../../bridge/grantees/grant-file.ts';
 import { Grantees } from '../../../bridge/grantees/grantees.ts';
 import { GRANTEE_LIMITS } from '../../../bridge/grantees/limits.ts';
-import { logTo } from '../../../bridge/log.ts';
+import { logTo } from '../../../machine/log.ts';
 import type { LogEntry } from '../../../machine/log-line.ts';
 import { newConversationId } from '../../../shared/ids.ts';
 import { GRANT_LIMITS } from '../../../shared/limits.ts';

@@ -7,7 +7,7 @@ import type { CodeEmbedding } from '../../../bridge/index/code-index.ts';
 import { findCode } from '../../../bridge/index/found-code.ts';
 import { INDEX_LIMITS } from '../../../bridge/index/limits.ts';
 import { codebaseSearching } from '../../../bridge/index/tool.ts';
-import { logTo } from '../../../bridge/log.ts';
+import { logTo } from '../../../machine/log.ts';
 import {
   type EmbeddingsServer,
   embeddingsServer,

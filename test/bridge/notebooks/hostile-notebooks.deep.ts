@@ -1,6 +1,6 @@
 /** Notebooks that are as large and as odd as a file may be: each is answered in bounded time, and the loop turns. */
 import { expect, it } from 'vitest';
-import { COMPUTE_LIMITS } from '../../../bridge/compute/limits.ts';
+import { COMPUTE_LIMITS } from '../../../machine/compute/limits.ts';
 import { TOOL_LIMITS } from '../../../shared/limits.ts';
 import { MOST_STANDSTILL_MS, shortestStandstill } from '../compute/heartbeat.ts';
 import { temporaryWorkspace } from '../tools/temporary-workspace.ts';

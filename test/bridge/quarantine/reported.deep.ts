@@ -2,8 +2,8 @@ import { mkdtemp, readdir, realpath, rm, stat, writeFile } from 'node:fs/promise
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { aboutCall } from '../../../bridge/log.ts';
 import { QUARANTINE_LIMITS } from '../../../bridge/quarantine/limits.ts';
+import { aboutCall } from '../../../machine/log.ts';
 import { NO_BUBBLEWRAP } from '../sandbox/sandboxed-workspace.ts';
 import { isAnyoneRunning } from '../terminal/plain-launch.ts';
 import { guardedWorkspace } from './guarded-workspace.ts';

@@ -13,8 +13,8 @@ import type {
   Confinement,
   SandboxSurroundings,
 } from '../../../bridge/sandbox/launch/confinement.ts';
-import { findProgram } from '../../../bridge/sandbox/programs.ts';
 import type { CommandOutcome } from '../../../bridge/terminal/run-command.ts';
+import { findProgram } from '../../../machine/programs.ts';
 import type { Permission } from '../../../shared/tools/run-terminal-cmd.ts';
 import { run } from '../terminal/plain-launch.ts';
 

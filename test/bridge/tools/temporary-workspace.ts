@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { createReadLints } from '../../../bridge/diagnostics/tool.ts';
-import { ToolFailure } from '../../../bridge/failure.ts';
 import { codebaseSearching } from '../../../bridge/index/tool.ts';
 import { createFileTools } from '../../../bridge/tools/catalogue.ts';
 import type { EditShape } from '../../../bridge/tools/edit-shape.ts';
@@ -15,6 +14,7 @@ import {
 } from '../../../bridge/tools/executor.ts';
 import { ReadLedger } from '../../../bridge/tools/ledger.ts';
 import { type ResolvedPath, Workspace } from '../../../bridge/workspace/workspace.ts';
+import { ToolFailure } from '../../../machine/failure.ts';
 import type { ToolResult } from '../../../shared/wire/tunnel.ts';
 
 /** The tools of a bridge without commands, index and language servers. One of `more` takes the place of another. */

@@ -1,8 +1,8 @@
 import { mkdirSync, renameSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { fromText } from '../../../bridge/sandbox/byte-path.ts';
 import { Tree } from '../../../bridge/tree/tree.ts';
+import { fromText } from '../../../machine/byte-path.ts';
 import { temporaryFolder } from '../tools/temporary-workspace.ts';
 
 /** So much later every folder counts as unchanged for long. */

@@ -15,9 +15,9 @@ import {
 import { dirname, join } from 'node:path';
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { JournalUnwritable } from '../../../bridge/admission/book.ts';
-import { aboutCall, logTo } from '../../../bridge/log.ts';
 import { Journal } from '../../../bridge/tunnel/journal.ts';
 import { JOURNAL_LIMITS } from '../../../bridge/tunnel/limits.ts';
+import { aboutCall, logTo } from '../../../machine/log.ts';
 import type { LogEntry } from '../../../machine/log-line.ts';
 import { newCallId } from '../../../shared/ids.ts';
 import type { ToolResult } from '../../../shared/wire/tunnel.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from 'vitest';
-import { logTo } from '../../../bridge/log.ts';
 import { LINK_LIMITS } from '../../../bridge/tunnel/limits.ts';
+import { logTo } from '../../../machine/log.ts';
 import type { LogEntry } from '../../../machine/log-line.ts';
 import {
   Bench,

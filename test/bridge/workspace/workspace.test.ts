@@ -14,11 +14,11 @@ import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { describe, expect, it } from 'vitest';
-import { ToolFailure } from '../../../bridge/failure.ts';
 import { closureOf } from '../../../bridge/sandbox/view/protected.ts';
 import { replaceFileAt } from '../../../bridge/workspace/changes.ts';
 import { readContent } from '../../../bridge/workspace/files.ts';
 import { Workspace, WorkspaceError } from '../../../bridge/workspace/workspace.ts';
+import { ToolFailure } from '../../../machine/failure.ts';
 import { sha256 } from '../../../machine/hash.ts';
 import { temporaryFolder, temporaryWorkspace } from '../tools/temporary-workspace.ts';
 

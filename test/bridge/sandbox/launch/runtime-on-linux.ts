@@ -14,8 +14,8 @@ import {
 } from '../../../../bridge/sandbox/launch/runtime.ts';
 import { runtimeConfinement } from '../../../../bridge/sandbox/launch/runtime-confinement.ts';
 import type { RuntimePlatform } from '../../../../bridge/sandbox/launch/seatbelt.ts';
-import { SYSTEM_PATH } from '../../../../bridge/sandbox/programs.ts';
 import { SHELL } from '../../../../bridge/terminal/launch.ts';
+import { SYSTEM_PATH } from '../../../../machine/programs.ts';
 import { NO_BUBBLEWRAP, OWNER, type SandboxedWorkspace } from '../sandboxed-workspace.ts';
 
 /** Why these tests cannot run here, for their title; undefined where they can. */

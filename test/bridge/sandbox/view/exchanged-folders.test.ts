@@ -28,7 +28,7 @@ vi.mock('node:fs', async (importOriginal) => {
 });
 
 freshModules();
-const { fromText } = await import('../../../../bridge/sandbox/byte-path.ts');
+const { fromText } = await import('../../../../machine/byte-path.ts');
 const { identityOf, WorkspaceScan } = await import('../../../../bridge/sandbox/view/scan.ts');
 
 /** So much later every folder counts as unchanged for long. */

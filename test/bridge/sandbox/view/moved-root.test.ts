@@ -1,8 +1,8 @@
 import { mkdir, rename, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { fromText } from '../../../../bridge/sandbox/byte-path.ts';
 import { WorkspaceScan } from '../../../../bridge/sandbox/view/scan.ts';
+import { fromText } from '../../../../machine/byte-path.ts';
 import { temporaryFolder } from '../../tools/temporary-workspace.ts';
 
 it('a look at a workspace that was moved behind a link says that it knows nothing', async () => {

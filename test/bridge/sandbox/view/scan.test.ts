@@ -1,8 +1,8 @@
 import { chmod, mkdir, rename, symlink, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { fromText, toText } from '../../../../bridge/sandbox/byte-path.ts';
 import { WorkspaceScan } from '../../../../bridge/sandbox/view/scan.ts';
+import { fromText, toText } from '../../../../machine/byte-path.ts';
 import { temporaryFolder } from '../../tools/temporary-workspace.ts';
 
 const LIMIT_MS = 10_000;

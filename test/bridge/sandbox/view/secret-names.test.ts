@@ -1,12 +1,12 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describe, expect, it, test } from 'vitest';
-import { fromText, toText } from '../../../../bridge/sandbox/byte-path.ts';
 import { closureOf } from '../../../../bridge/sandbox/view/protected.ts';
 import { WorkspaceScan } from '../../../../bridge/sandbox/view/scan.ts';
 import { EXAMPLE_FILES, SECRET_NAMES } from '../../../../bridge/sandbox/view/secret-names.ts';
 import { shownSettings } from '../../../../bridge/sandbox/view/shown-settings.ts';
 import { Workspace } from '../../../../bridge/workspace/workspace.ts';
+import { fromText, toText } from '../../../../machine/byte-path.ts';
 import { temporaryFolder, temporaryWorkspace } from '../../tools/temporary-workspace.ts';
 
 const NAMES = SECRET_NAMES.flatMap(({ names }) => names);

@@ -50,8 +50,13 @@ function startThread({ maxHeapMb, maxGrowthMb }: ThreadLimits): WorkPlace {
   };
 }
 
-/** The program of threads and processes, as a source or in the bundle that bin/bundle.mjs makes. */
-export const WORKER = import.meta.url.endsWith('.ts') ? './worker.ts' : './compute-worker.js';
+/**
+ * The program of threads and processes, as a source or in the bundle that bin/bundle.mjs makes. The bridge puts it
+ * together, because it knows all tasks.
+ */
+export const WORKER = import.meta.url.endsWith('.ts')
+  ? '../../bridge/compute/worker.ts'
+  : './compute-worker.js';
 
 function isOutOfMemory(error: Error): boolean {
   return 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY';

@@ -4,7 +4,7 @@
  */
 
 import { DocumentProcess } from './document-process.ts';
-import { type InputOf, type OutputOf, TASKS, type TaskName } from './tasks.ts';
+import type { Task } from './task.ts';
 import { ComputeThread } from './thread.ts';
 
 /** One of each for this process. They start with the first task that needs them. */
@@ -15,17 +15,12 @@ const documents = new DocumentProcess();
  * Does a task. Rejects with the task's own {@link ToolFailure}, with a {@link ToolFailure} of code `TOO_COMPLEX` when
  * the task takes too much time or memory, and with the signal's reason.
  */
-export async function compute<Name extends TaskName>(
-  name: Name,
-  input: InputOf<Name>,
+export async function compute<Input, Output>(
+  task: Task<Input, Output>,
+  input: Input,
   signal: AbortSignal,
-): Promise<OutputOf<Name>> {
-  const { run, isLight, isDocument } = TASKS[name] as {
-    readonly run: (input: InputOf<Name>) => OutputOf<Name> | Promise<OutputOf<Name>>;
-    readonly isLight: (input: InputOf<Name>) => boolean;
-    readonly isDocument: (input: InputOf<Name>) => boolean;
-  };
+): Promise<Output> {
   signal.throwIfAborted();
-  if (isLight(input)) return await run(input);
-  return await (isDocument(input) ? documents : thread).run(name, input, signal);
+  if (task.isLight(input)) return await task.run(input);
+  return await (task.isDocument(input) ? documents : thread).run(task, input, signal);
 }

@@ -1,6 +1,6 @@
 /** What stands around and within tokens, and a filter that gets a text in pieces. */
 import { expect } from 'vitest';
-import { maskSecrets, SecretFilter } from '../../../bridge/secrets/filter.ts';
+import { maskSecrets, SecretFilter } from '../../../machine/secrets/filter.ts';
 
 /** Texts around a token. */
 export const AROUND: readonly (readonly [string, string])[] = [

@@ -1,11 +1,11 @@
 /** Does tasks elsewhere, bounded in number, time and memory. What has to be ended is started anew. */
 import { addAbortListener } from 'node:events';
-import { newDeferred } from '../../machine/deferred.ts';
+import { newDeferred } from '../deferred.ts';
 import { ToolFailure } from '../failure.ts';
 import { FairLine } from './fair-line.ts';
 import { outputOf, type TaskAnswer, type TaskQuestion } from './messages.ts';
 import { currentOwner } from './owner.ts';
-import type { InputOf, OutputOf, TaskName } from './tasks.ts';
+import type { Task } from './task.ts';
 import { TOO_COMPLEX, tooLarge, tooLong } from './too-complex.ts';
 
 /** The one that waits for an answer. */
@@ -51,13 +51,13 @@ export class TaskRunner {
   }
 
   /** Does a task when it is its workspace's turn. Fails as `compute` says. */
-  async run<Name extends TaskName>(
-    name: Name,
-    input: InputOf<Name>,
+  async run<Input, Output>(
+    { name }: Task<Input, Output>,
+    input: Input,
     signal: AbortSignal,
-  ): Promise<OutputOf<Name>> {
+  ): Promise<Output> {
     const ask = () => this.#ask({ name, input }, signal);
-    return (await this.#line.run(currentOwner(), ask, signal)) as OutputOf<Name>;
+    return (await this.#line.run(currentOwner(), ask, signal)) as Output;
   }
 
   async #ask(question: TaskQuestion, signal: AbortSignal): Promise<unknown> {

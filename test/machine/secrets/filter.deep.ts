@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { maskOf, maskSecrets } from '../../../bridge/secrets/filter.ts';
+import { maskOf, maskSecrets } from '../../../machine/secrets/filter.ts';
 import { AROUND, expectSameAtEveryCut, UNSEEN } from './cuts.ts';
 import { allTokens, privateKeys, SHOWN } from './samples.ts';
 

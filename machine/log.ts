@@ -1,7 +1,7 @@
 /** The bridge's log for the machine's owner: what happened on this machine, one event each. */
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { LogEntry, LogIds } from '../machine/log-line.ts';
 import { inOneLine } from '../shared/text/plain-sight.ts';
+import type { LogEntry, LogIds } from './log-line.ts';
 import { maskSecrets, maskValue } from './secrets/filter.ts';
 
 /** Gets the entry of a log file, and the line for a person at the terminal: null for an event that is only logged. */

@@ -1,9 +1,9 @@
 /** The messages to a thread or a process and back. Both ends are this program, so no message comes from outside. */
 import { ToolFailure } from '../failure.ts';
-import type { TaskName } from './tasks.ts';
 
 export interface TaskQuestion {
-  readonly name: TaskName;
+  /** The task's. */
+  readonly name: string;
   readonly input: unknown;
 }
 

@@ -1,5 +1,5 @@
 /** Paths as the kernel has them. Each byte is one character (latin1), because a name need not be UTF-8. */
-import { inOneLine } from '../../shared/text/plain-sight.ts';
+import { inOneLine } from '../shared/text/plain-sight.ts';
 
 /** An absolute path or a part of one. Only `/` and NUL have a meaning in it. */
 export type BytePath = string;

@@ -7,8 +7,8 @@ import {
   maskSecrets,
   maskValue,
   SecretFilter,
-} from '../../../bridge/secrets/filter.ts';
-import { TOKEN_KINDS } from '../../../bridge/secrets/kinds.ts';
+} from '../../../machine/secrets/filter.ts';
+import { TOKEN_KINDS } from '../../../machine/secrets/kinds.ts';
 import { AROUND, expectSameAtEveryCut, UNSEEN } from './cuts.ts';
 import { allTokens, made, privateKeys, SHOWN, withChecksum } from './samples.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Lanes } from '../../bridge/lanes.ts';
+import { Lanes } from '../../machine/lanes.ts';
 
 /** Work that notes when it begins, and ends when the test says so. */
 function newWork(name: string, log: string[]) {

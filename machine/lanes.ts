@@ -1,5 +1,5 @@
 /** Runs work with the same key one after the other, in the order of the calls. Other work runs side by side. */
-import { newDeferred } from '../machine/deferred.ts';
+import { newDeferred } from './deferred.ts';
 
 export class Lanes {
   readonly #last = new Map<string, Promise<unknown>>();

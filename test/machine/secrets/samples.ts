@@ -1,6 +1,6 @@
 /** Secrets made anew for each test: none is written anywhere. */
 import { generateKeyPairSync, randomBytes, randomInt } from 'node:crypto';
-import { TOKEN_KINDS, type TokenKind } from '../../../bridge/secrets/kinds.ts';
+import { TOKEN_KINDS, type TokenKind } from '../../../machine/secrets/kinds.ts';
 
 /** Text that a pattern describes: `b` for base 62, `h` for hexadecimal, `d` for digits, `U` for capitals, with lengths. */
 export function made(pattern: string): string {

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { FairLine } from '../../../bridge/compute/fair-line.ts';
-import type { TaskQuestion } from '../../../bridge/compute/messages.ts';
-import { computeFor } from '../../../bridge/compute/owner.ts';
-import { TaskRunner, type WorkPlace } from '../../../bridge/compute/task-runner.ts';
+import { CONTENT_TASKS } from '../../../bridge/compute/tasks.ts';
+import { FairLine } from '../../../machine/compute/fair-line.ts';
+import type { TaskQuestion } from '../../../machine/compute/messages.ts';
+import { computeFor } from '../../../machine/compute/owner.ts';
+import { TaskRunner, type WorkPlace } from '../../../machine/compute/task-runner.ts';
 import { newDeferred } from '../../../machine/deferred.ts';
 
 const NEVER = new AbortController().signal;
@@ -100,7 +101,8 @@ it('six tasks of one workspace do not hold up the one of another', async () => {
   };
   const limits = { maxMs: 60_000, pollMs: 60_000, idleMs: 60_000 };
   const runner = new TaskRunner(async () => place, limits);
-  const run = (name: string) => runner.run('readImage', name as never, NEVER).catch(() => null);
+  const run = (name: string) =>
+    runner.run(CONTENT_TASKS.readImage, name as never, NEVER).catch(() => null);
   const bombs = computeFor('one', () => Promise.all(['1', '2', '3', '4', '5', '6'].map(run)));
   const good = computeFor('other', async () => {
     await settled(); // What a workspace begins later is its own too.

@@ -2,7 +2,7 @@
  * Runs work in turns by owner, at most one piece of each owner at a time: the many tasks of one do not hold up the one of
  * another, and with room for several at once neither does the long one.
  */
-import { newDeferred } from '../../machine/deferred.ts';
+import { newDeferred } from '../deferred.ts';
 
 export class FairLine {
   /** What waits, by its owner. The owner whose turn is next comes first. */

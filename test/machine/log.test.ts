@@ -2,14 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { logTo } from '../../bridge/log.ts';
 import { runBridge } from '../../bridge/run.ts';
+import { logTo } from '../../machine/log.ts';
 import type { LogEntry, LogIds } from '../../machine/log-line.ts';
 import { responseIdOf } from '../../shared/ids.ts';
 import type { ToolCall } from '../../shared/wire/tunnel.ts';
-import { temporaryWorkspace } from './tools/temporary-workspace.ts';
-import { ScriptedTunnel } from './tunnel/scripted-tunnel.ts';
-import { newCall } from './tunnel/session-bench.ts';
+import { temporaryWorkspace } from '../bridge/tools/temporary-workspace.ts';
+import { ScriptedTunnel } from '../bridge/tunnel/scripted-tunnel.ts';
+import { newCall } from '../bridge/tunnel/session-bench.ts';
 
 interface Logged {
   readonly entry: LogEntry;
