@@ -69,7 +69,12 @@ export default defineConfig({
           env: PROGRAMS,
           expect: PATIENT,
           setupFiles: ['test/patience.ts', 'test/small-process.ts'],
-          include: ['test/*.test.ts', 'test/!(flow|worker)/**/*.test.ts', ...PURE_ROOMS],
+          include: [
+            'test/*.test.ts',
+            'test/!(flow|worker)/**/*.test.ts',
+            'packages/*/test/**/*.test.ts',
+            ...PURE_ROOMS,
+          ],
           ...BUSY,
           maxConcurrency: 2,
           isolate: false,

@@ -32,7 +32,7 @@ export default defineConfig({
         test: {
           name: 'node',
           env: PROGRAMS,
-          include: ['test/**/*.deep.ts'],
+          include: ['test/**/*.deep.ts', 'packages/*/test/**/*.deep.ts'],
           exclude: ['test/worker/**'],
           globalSetup: 'test/built-program.ts',
           maxConcurrency: 2,

@@ -102,7 +102,7 @@ const PREPARING = 'Preparing the program, which takes some seconds after each ch
 /** Files that change what is built of a clone. */
 const SOURCE_FOLDERS = [
   ...['bin', 'bridge', 'cli', 'client', 'companion'],
-  ...['cursor', 'local', 'machine', 'shared', 'web', 'worker'],
+  ...['cursor', 'local', 'machine', 'packages', 'shared', 'web', 'worker'],
 ];
 const OTHER_SOURCES = [
   ...['package-lock.json', 'node_modules/.package-lock.json'],

@@ -5,6 +5,17 @@ import { sourceFiles } from './source-files.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 
+/** What a workspace of packages/ says of itself. What is in `packages/` has no row in the table below. */
+interface Workspace {
+  readonly folder: string;
+  /** Folders of workspaces, and names of packages. */
+  readonly dependencies: readonly string[];
+  /** The files that others may import. */
+  readonly faces: readonly string[];
+}
+
+const WORKSPACES = readWorkspaces();
+
 /** How rooms of the Worker reach objects, and each other's refusals. In the table: EDGE. */
 const EDGE =
   'worker/ports worker/env.ts worker/objects.ts worker/outcome.ts worker/reach.ts ' +
@@ -37,13 +48,11 @@ const MAY_IMPORT = parseTable(`
   machine/log.ts: shared machine machine/secrets node:
   bridge/grantees: shared machine machine/failure.ts machine/log.ts bridge/feeds.ts zod node:
   machine/lanes.ts: machine
-  bridge/notebooks: shared machine machine/failure.ts jsonc-parser zod
-  bridge/edits: shared machine/compute machine/failure.ts bridge/notebooks diff node-diff3
   machine/result-lines.ts: shared
-  bridge/search/codebase: shared machine/compute bridge/edits
+  bridge/search/codebase: shared machine/compute packages/edits
   bridge/terminal: shared machine machine/result-lines.ts machine/secrets node:
   bridge/compute: shared machine/compute machine/failure.ts machine/result-lines.ts machine/secrets
-    bridge/edits bridge/notebooks bridge/search/codebase unpdf
+    packages/edits bridge/search/codebase unpdf
   machine/entry-kind.ts:
   machine/compute: shared machine machine/failure.ts node:
   bridge/sandbox: shared machine node:
@@ -53,10 +62,10 @@ const MAY_IMPORT = parseTable(`
     bridge/sandbox bridge/tree zod node:
   bridge/workspace: shared machine machine/entry-kind.ts machine/failure.ts machine/lanes.ts
     bridge/ignored bridge/sandbox bridge/sandbox/view bridge/tree node:
-  bridge/search: shared machine machine/compute machine/failure.ts bridge/edits bridge/ignored
+  bridge/search: shared machine machine/compute machine/failure.ts packages/edits bridge/ignored
     bridge/search/codebase bridge/workspace @vscode/ripgrep node:
   bridge/tools: shared machine machine/compute machine/failure.ts machine/log.ts
-    machine/result-lines.ts machine/secrets bridge/compute bridge/edits bridge/search
+    machine/result-lines.ts machine/secrets packages/edits bridge/compute bridge/search
     bridge/workspace zod node:
   bridge/web: shared machine machine/compute machine/failure.ts bridge/compute zod node:
   bridge/admission: shared machine machine/failure.ts machine/lanes.ts machine/log.ts
@@ -77,7 +86,7 @@ const MAY_IMPORT = parseTable(`
     bridge/feeds.ts bridge/grantees bridge/quarantine bridge/sandbox/launch bridge/terminal
     bridge/tools bridge/tunnel bridge/workspace
   bridge/checkpoints: shared machine machine/compute machine/failure.ts machine/lanes.ts
-    machine/log.ts bridge/admission bridge/compute bridge/edits bridge/feature.ts bridge/tools
+    machine/log.ts packages/edits bridge/admission bridge/compute bridge/feature.ts bridge/tools
     bridge/tree bridge/workspace zod node:
   bridge/commands: shared machine machine/failure.ts machine/result-lines.ts bridge/egress
     bridge/feature.ts bridge/quarantine bridge/sandbox/launch bridge/search bridge/terminal
@@ -88,10 +97,10 @@ const MAY_IMPORT = parseTable(`
     bridge/search bridge/workspace node:
   bridge/definitions: shared machine/failure.ts bridge/feature.ts bridge/rules bridge/workspace zod
   bridge/diagnostics: shared machine machine/compute machine/failure.ts machine/lanes.ts
-    bridge/edits bridge/feature.ts bridge/sandbox/launch bridge/search bridge/terminal bridge/tools
-    bridge/tree bridge/workspace zod node:
+    packages/edits bridge/feature.ts bridge/sandbox/launch bridge/search bridge/terminal
+    bridge/tools bridge/tree bridge/workspace zod node:
   bridge/filter.ts: machine/failure.ts bridge/sandbox/launch bridge/terminal
-  bridge/formatting: shared machine machine/compute bridge/diagnostics bridge/edits
+  bridge/formatting: shared machine machine/compute packages/edits bridge/diagnostics
     bridge/feature.ts bridge/filter.ts bridge/tools zod node:
   bridge/ide/discovery: shared machine zod node:
   bridge/mcp/login: shared machine bridge/mcp @modelcontextprotocol/client zod node:
@@ -105,13 +114,13 @@ const MAY_IMPORT = parseTable(`
   bridge/ide/link: shared machine machine/lanes.ts machine/log.ts bridge/admission
     bridge/ide/discovery bridge/mcp bridge/mcp/transport bridge/workspace
     @modelcontextprotocol/client zod node:
-  bridge/guests: shared machine machine/compute machine/failure.ts machine/log.ts bridge/context
-    bridge/edits bridge/feature.ts bridge/feeds.ts bridge/ide/discovery bridge/ide/link bridge/tools
-    bridge/tunnel bridge/workspace companion/index.ts zod node:
+  bridge/guests: shared machine machine/compute machine/failure.ts machine/log.ts packages/edits
+    bridge/context bridge/feature.ts bridge/feeds.ts bridge/ide/discovery bridge/ide/link
+    bridge/tools bridge/tunnel bridge/workspace companion/index.ts zod node:
   bridge/hooks: shared machine machine/compute machine/failure.ts machine/log.ts bridge/compute
     bridge/feature.ts bridge/filter.ts bridge/sandbox/launch bridge/workspace zod node:
   bridge/index: shared machine machine/compute machine/log.ts machine/result-lines.ts
-    machine/secrets bridge/config.ts bridge/context bridge/edits bridge/feature.ts bridge/search
+    machine/secrets packages/edits bridge/config.ts bridge/context bridge/feature.ts bridge/search
     bridge/search/codebase bridge/tools bridge/tree bridge/workspace web-tree-sitter zod node:
   bridge/ports: shared machine/failure.ts machine/lanes.ts machine/log.ts bridge/admission
     bridge/commands bridge/feature.ts bridge/terminal node:
@@ -395,18 +404,46 @@ const MAY_IMPORT = parseTable(`
 `);
 
 it('keeps every import within the table of rooms', () => {
-  const offences = sourceFiles().flatMap((file) => {
-    const room = roomOf(file);
-    return importsOf(file)
-      .map((target) => [room, target] as const)
-      .filter(([from, to]) => from !== to && !isAllowed(from, to))
-      .map(([from, to]) => `${file}: ${from} must not import ${to}`);
-  });
+  const offences = sourceFiles()
+    .filter((file) => workspaceOf(file) === undefined)
+    .flatMap((file) => {
+      const room = roomOf(file);
+      return importsOf(file)
+        .map((target) => [room, target] as const)
+        .filter(([from, to]) => from !== to && !isAllowed(from, to))
+        .map(([from, to]) => `${file}: ${from} must not import ${to}`);
+    });
   expect(offences).toEqual([]);
 });
 
 it('has a row for every room that holds code, and none for another', () => {
-  expect(Object.keys(MAY_IMPORT).sort()).toEqual([...new Set(sourceFiles().map(roomOf))].sort());
+  const rooms = sourceFiles().filter((file) => workspaceOf(file) === undefined);
+  expect(Object.keys(MAY_IMPORT).sort()).toEqual([...new Set(rooms.map(roomOf))].sort());
+});
+
+it.each(WORKSPACES)(
+  '$folder imports what its package.json names, and all of it',
+  ({ folder, dependencies }) => {
+    const own = sourceFiles().filter((file) => workspaceOf(file)?.folder === folder);
+    const rooms = own.flatMap(importsOf).filter((room) => room !== folder);
+    const others = rooms.filter((room) => !/^(?:shared|machine)(?:\/|$)|^node:$/.test(room));
+    expect([...new Set(others)].sort()).toEqual([...dependencies].sort());
+  },
+);
+
+it('imports of a workspace only what its package.json exports', () => {
+  const offences = sourceFiles().flatMap((file) =>
+    specifiersOf(file)
+      .filter((specifier) => specifier.startsWith('.'))
+      .map((specifier) => join(dirname(file), specifier))
+      .filter((target) => {
+        const workspace = workspaceOf(target);
+        if (workspace === undefined || workspace === workspaceOf(file)) return false;
+        return !workspace.faces.includes(relative(workspace.folder, target));
+      })
+      .map((target) => `${file}: ${target} is no face`),
+  );
+  expect(offences).toEqual([]);
 });
 
 it('imports zod as a namespace: by its name `z` a bundle gets every language of its messages', () => {
@@ -441,7 +478,7 @@ it('declares each type by its name in one file alone, so that an editor finds it
 });
 
 it('has no test that leaves a replaced module to the next file of its worker', () => {
-  const tests = globSync('test/**/*.test.ts', { cwd: ROOT });
+  const tests = globSync('{test,packages/*/test}/**/*.test.ts', { cwd: ROOT });
   const offences = tests.filter((file) => {
     const source = readFileSync(join(ROOT, file), 'utf8');
     return /\bvi\.(?:do)?mock\(/i.test(source) && !/^freshModules\(\);$/m.test(source);
@@ -542,9 +579,40 @@ function isAllowed(from: string, to: string): boolean {
   return allowed.includes(room);
 }
 
-/** Every folder is a room of its own, and every file with a row. */
+/** A workspace is one room. Elsewhere every folder is a room of its own, and every file with a row. */
 function roomOf(file: string): string {
-  return file in MAY_IMPORT ? file : dirname(file);
+  const workspace = workspaceOf(file)?.folder;
+  return workspace ?? (file in MAY_IMPORT ? file : dirname(file));
+}
+
+function workspaceOf(file: string): Workspace | undefined {
+  return WORKSPACES.find(({ folder }) => file.startsWith(`${folder}/`));
+}
+
+function readWorkspaces(): Workspace[] {
+  const manifests = globSync('packages/*/package.json', { cwd: ROOT }).sort();
+  const folders = manifests.map((path) => [manifestAt(path).name, dirname(path)] as const);
+  const folderOf = new Map<string, string>(folders);
+  return manifests.map((path) => {
+    const { dependencies = {}, exports } = manifestAt(path);
+    return {
+      folder: dirname(path),
+      dependencies: Object.keys(dependencies).map((name) => folderOf.get(name) ?? name),
+      faces: (typeof exports === 'string' ? [exports] : Object.values(exports)).map((face) =>
+        face.slice('./'.length),
+      ),
+    };
+  });
+}
+
+interface Manifest {
+  readonly name: string;
+  readonly dependencies?: Readonly<Record<string, string>>;
+  readonly exports: string | Readonly<Record<string, string>>;
+}
+
+function manifestAt(path: string): Manifest {
+  return JSON.parse(readFileSync(join(ROOT, path), 'utf8')) as Manifest;
 }
 
 function specifiersOf(file: string): string[] {

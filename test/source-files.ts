@@ -1,9 +1,9 @@
-/** The sources of the repository, without its tests. A new folder belongs to them at once. */
+/** The sources of the repository, without tests. A new folder belongs to them at once. */
 import { globSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** Paths from the root of the repository. */
 export function sourceFiles(): string[] {
-  const exclude = ['**/dist', 'node_modules', 'test'];
+  const exclude = ['**/dist', 'node_modules', 'test', 'packages/*/test'];
   return globSync('*/**/*.{ts,tsx}', { cwd: join(import.meta.dirname, '..'), exclude });
 }

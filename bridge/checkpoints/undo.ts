@@ -6,8 +6,8 @@ import { type BytePath, fromText, shownName, toText } from '../../machine/byte-p
 import { compute } from '../../machine/compute/compute.ts';
 import { nullForFailure, ToolFailure } from '../../machine/failure.ts';
 import { sha256 } from '../../machine/hash.ts';
+import { EDIT_TASKS } from '../../packages/edits/tasks.ts';
 import { canonicalJson } from '../../shared/wire/approval-text.ts';
-import { EDIT_TASKS } from '../edits/tasks.ts';
 import {
   type DiskEntry,
   deleteEmptyFolders,

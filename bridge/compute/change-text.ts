@@ -1,7 +1,7 @@
 /** Two contents of a file as the lines that differ, for the model. */
+
+import { decode, diffTexts, formatChange } from '../../packages/edits/index.ts';
 import { cutLines } from '../../shared/text/cut-lines.ts';
-import { diffTexts, formatChange } from '../edits/diff.ts';
-import { decode } from '../edits/encoding.ts';
 
 export interface ChangedBytes {
   readonly before: Uint8Array;

@@ -3,12 +3,16 @@
 import { ToolFailure } from '../../machine/failure.ts';
 import { cutLine } from '../../machine/result-lines.ts';
 import { maskSecrets } from '../../machine/secrets/filter.ts';
+import {
+  countLines,
+  decode,
+  isNotebook,
+  lineTextsFrom,
+  numberLine,
+  readNotebook,
+  showNotebook,
+} from '../../packages/edits/index.ts';
 import { TOOL_LIMITS } from '../../shared/limits.ts';
-import { decode } from '../edits/encoding.ts';
-import { numberLine } from '../edits/line-numbers.ts';
-import { countLines, lineTextsFrom } from '../edits/lines.ts';
-import { isNotebook, readNotebook } from '../notebooks/notebook.ts';
-import { showNotebook } from '../notebooks/show.ts';
 import type { FileView, ShownLines } from './file-view.ts';
 import { isPdf, showPdf } from './pdf-text.ts';
 

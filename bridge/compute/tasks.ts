@@ -1,8 +1,8 @@
 /** The computations over what files, pages and lists hold. Each has a check for inputs so small that it runs at once. */
 import { isFewLines, LIGHT_BYTES, LIGHT_NOTEBOOK_BYTES } from '../../machine/compute/light.ts';
 import { task } from '../../machine/compute/task.ts';
+import { isNotebook } from '../../packages/edits/index.ts';
 import { KIB } from '../../shared/units.ts';
-import { isNotebook } from '../notebooks/notebook.ts';
 import { describeChange } from './change-text.ts';
 import { showFile } from './file-window.ts';
 import { readImageHeader } from './image.ts';

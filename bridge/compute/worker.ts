@@ -1,6 +1,6 @@
 /** The program of threads and processes: it does every task that the bridge and its packages have. */
 import { serveTasks } from '../../machine/compute/serve.ts';
-import { EDIT_TASKS } from '../edits/tasks.ts';
+import { EDIT_TASKS } from '../../packages/edits/tasks.ts';
 import { PASSAGE_TASKS } from '../search/codebase/tasks.ts';
 import { CONTENT_TASKS } from './tasks.ts';
 

@@ -2,9 +2,9 @@
 
 import { ToolFailure } from '../../machine/failure.ts';
 import { sha256 } from '../../machine/hash.ts';
+import { decode } from '../../packages/edits/index.ts';
 import { nameInLine } from '../../shared/text/plain-sight.ts';
 import type { FileEditMetadata } from '../../shared/wire/documents.ts';
-import { decode } from '../edits/encoding.ts';
 import type { EditShape } from '../tools/edit-shape.ts';
 import type { Workspace } from '../workspace/workspace.ts';
 import { type Finding, isAboutAnotherFile, newErrors } from './findings.ts';

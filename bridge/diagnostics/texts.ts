@@ -1,7 +1,7 @@
 /** Reads the texts of files that servers look at beside an edited one. */
 
 import { ToolFailure } from '../../machine/failure.ts';
-import { decode } from '../edits/encoding.ts';
+import { decode } from '../../packages/edits/index.ts';
 import { readContent } from '../workspace/files.ts';
 import type { Workspace } from '../workspace/workspace.ts';
 

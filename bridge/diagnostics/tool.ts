@@ -1,9 +1,9 @@
 /** Runs read_lints: shows what language servers find in files as they are. */
 
 import { ToolFailure } from '../../machine/failure.ts';
+import { decode } from '../../packages/edits/index.ts';
 import { nameInLine } from '../../shared/text/plain-sight.ts';
 import { readLints } from '../../shared/tools/read-lints.ts';
-import { decode } from '../edits/encoding.ts';
 import { type BridgeTool, doing } from '../tools/executor.ts';
 import { readContent } from '../workspace/files.ts';
 import type { ResolvedPath } from '../workspace/workspace.ts';

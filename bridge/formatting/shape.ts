@@ -1,9 +1,9 @@
 /** Formats an edit before it is proposed. */
 
 import { compute } from '../../machine/compute/compute.ts';
+import { decode } from '../../packages/edits/index.ts';
+import { EDIT_TASKS } from '../../packages/edits/tasks.ts';
 import { nameInLine } from '../../shared/text/plain-sight.ts';
-import { decode } from '../edits/encoding.ts';
-import { EDIT_TASKS } from '../edits/tasks.ts';
 import type { EditShape } from '../tools/edit-shape.ts';
 import type { Formatters } from './formatters.ts';
 

@@ -1,9 +1,9 @@
 /** Runs codebase_search: finds the passages of the code that answer a question best, and shows their lines. */
 
 import { cutLine } from '../../machine/result-lines.ts';
+import { numberLine } from '../../packages/edits/index.ts';
 import { nameInLine } from '../../shared/text/plain-sight.ts';
 import { codebaseSearch } from '../../shared/tools/codebase-search.ts';
-import { numberLine } from '../edits/line-numbers.ts';
 import { CODEBASE_LIMITS } from '../search/codebase/limits.ts';
 import type { Passage } from '../search/codebase/passages.ts';
 import { type SearchAnswer, searchCodebase } from '../search/codebase-search.ts';

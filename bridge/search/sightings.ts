@@ -6,8 +6,8 @@
 
 import { compute } from '../../machine/compute/compute.ts';
 import { nullForFailure, ToolFailure } from '../../machine/failure.ts';
-import { EDIT_TASKS } from '../edits/tasks.ts';
-import { hasMark } from '../edits/transcode.ts';
+import { hasMark } from '../../packages/edits/index.ts';
+import { EDIT_TASKS } from '../../packages/edits/tasks.ts';
 import { readContent, readPart } from '../workspace/files.ts';
 import type { ResolvedPath, Workspace } from '../workspace/workspace.ts';
 

@@ -1,4 +1,6 @@
 /** The tools of files, and the work of each. */
+
+import type { Edit } from '../../packages/edits/index.ts';
 import type { activateSkill } from '../../shared/tools/activate-skill.ts';
 import type { ToolName } from '../../shared/tools/catalogue.ts';
 import type { codebaseSearch } from '../../shared/tools/codebase-search.ts';
@@ -17,7 +19,6 @@ import { strReplace } from '../../shared/tools/str-replace.ts';
 import type { webFetch } from '../../shared/tools/web-fetch.ts';
 import type { webSearch } from '../../shared/tools/web-search.ts';
 import { write } from '../../shared/tools/write.ts';
-import type { Edit } from '../edits/propose.ts';
 import { deleting } from './delete-file.ts';
 import type { EditShape } from './edit-shape.ts';
 import { editing } from './edit-tool.ts';

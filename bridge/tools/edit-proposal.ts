@@ -2,15 +2,13 @@
 
 import { compute } from '../../machine/compute/compute.ts';
 import { sha256 } from '../../machine/hash.ts';
+import { decode, EDIT_LIMITS, type EditProposal } from '../../packages/edits/index.ts';
+import { EDIT_TASKS } from '../../packages/edits/tasks.ts';
 import { cutLines } from '../../shared/text/cut-lines.ts';
 import { languageOf } from '../../shared/text/languages.ts';
 import { nameInLine } from '../../shared/text/plain-sight.ts';
 import type { Diff, FileEditMetadata } from '../../shared/wire/documents.ts';
 import type { ToolResult } from '../../shared/wire/tunnel.ts';
-import { decode } from '../edits/encoding.ts';
-import { EDIT_LIMITS } from '../edits/limits.ts';
-import type { EditProposal } from '../edits/propose.ts';
-import { EDIT_TASKS } from '../edits/tasks.ts';
 import { assertReplaceable } from '../workspace/changes.ts';
 import type { FileContent } from '../workspace/files.ts';
 import type { ResolvedPath } from '../workspace/workspace.ts';

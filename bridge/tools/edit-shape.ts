@@ -1,6 +1,7 @@
 /** What happens to an edit between its computation and its proposal: it may be formatted, and it may be checked. */
+
+import type { EditProposal } from '../../packages/edits/index.ts';
 import type { FileEditMetadata } from '../../shared/wire/documents.ts';
-import type { EditProposal } from '../edits/propose.ts';
 import type { FileContent } from '../workspace/files.ts';
 import type { ResolvedPath } from '../workspace/workspace.ts';
 import type { ToolContext } from './executor.ts';

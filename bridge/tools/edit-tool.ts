@@ -1,11 +1,10 @@
 /** An edit in two steps: it is worked out first, and made only if the file is still the same. */
 
 import { compute } from '../../machine/compute/compute.ts';
+import type { Edit, KnownSource } from '../../packages/edits/index.ts';
+import { EDIT_TASKS } from '../../packages/edits/tasks.ts';
 import { nameInLine } from '../../shared/text/plain-sight.ts';
 import type { ToolDefinition } from '../../shared/tools/definition.ts';
-import type { Edit } from '../edits/propose.ts';
-import type { KnownSource } from '../edits/source.ts';
-import { EDIT_TASKS } from '../edits/tasks.ts';
 import { assertReplaceable, replaceFileAt } from '../workspace/changes.ts';
 import { type FileContent, readContent, readContentIfAny } from '../workspace/files.ts';
 import type { ResolvedPath } from '../workspace/workspace.ts';

@@ -1,8 +1,8 @@
 /** Shows ripgrep's matches as text for the model: bounded, and without files that may not be shown. */
 import * as z from 'zod';
 import { cutAround, cutLine } from '../../machine/result-lines.ts';
+import { lineTexts } from '../../packages/edits/index.ts';
 import { TOOL_LIMITS } from '../../shared/limits.ts';
-import { lineTexts } from '../edits/lines.ts';
 import { LongRecord } from '../search/records.ts';
 import { type Ripgrep, runRipgrep } from '../search/ripgrep.ts';
 import type { Sighting } from '../search/sightings.ts';

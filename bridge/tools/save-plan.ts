@@ -1,10 +1,10 @@
 /** Saves a plan in the folder for plans, which is closed to all other tools. A person sees the whole change first. */
 
 import { compute } from '../../machine/compute/compute.ts';
+import { EDIT_TASKS } from '../../packages/edits/tasks.ts';
 import { nameInLine } from '../../shared/text/plain-sight.ts';
 import { savePlan } from '../../shared/tools/save-plan.ts';
 import { PLAN_FILE } from '../../shared/wire/plan-file.ts';
-import { EDIT_TASKS } from '../edits/tasks.ts';
 import { replaceFileAt } from '../workspace/changes.ts';
 import { readContentIfAny } from '../workspace/files.ts';
 import { toProposed } from './edit-proposal.ts';

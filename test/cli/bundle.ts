@@ -17,6 +17,7 @@ const SOURCE_FOLDERS = [
   'companion',
   'local',
   'machine',
+  'packages',
   'shared',
 ];
 

@@ -1,6 +1,5 @@
 /** Picks the best passages of some files. All values are plain data, because another thread may do the work. */
-import { decode } from '../../edits/encoding.ts';
-import { countLines, lineTexts } from '../../edits/lines.ts';
+import { countLines, decode, lineTexts } from '../../../packages/edits/index.ts';
 import { Matcher } from './matcher.ts';
 import { choosePassages, type PassageChoice } from './passages.ts';
 import { conceptsOf } from './question.ts';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { describeChange } from '../../../bridge/compute/change-text.ts';
-import { searchPatiently } from '../edits/patient-diff.ts';
+import { searchPatiently } from '../../../packages/edits/test/patient-diff.ts';
 
 searchPatiently();
 

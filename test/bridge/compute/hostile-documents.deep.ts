@@ -5,8 +5,8 @@ import { expect, it } from 'vitest';
 import { CONTENT_TASKS } from '../../../bridge/compute/tasks.ts';
 import { DocumentProcess } from '../../../machine/compute/document-process.ts';
 import { ToolFailure } from '../../../machine/failure.ts';
+import { randomOf } from '../../../packages/edits/test/notebooks/notebooks.ts';
 import { GIB, MIB } from '../../../shared/units.ts';
-import { randomOf } from '../notebooks/notebooks.ts';
 import { type Page, pdfOf } from './pdf.ts';
 import { memoryOf } from './reader.ts';
 

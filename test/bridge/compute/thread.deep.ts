@@ -2,9 +2,9 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import type { EditRequest } from '../../../bridge/edits/propose.ts';
-import { EDIT_TASKS } from '../../../bridge/edits/tasks.ts';
 import { ComputeThread } from '../../../machine/compute/thread.ts';
+import type { EditRequest } from '../../../packages/edits/propose.ts';
+import { EDIT_TASKS } from '../../../packages/edits/tasks.ts';
 
 const LIMITS = { maxMs: 60_000, maxHeapMb: 512, maxGrowthMb: 1_024, idleMs: 500 };
 const NEVER = new AbortController().signal;

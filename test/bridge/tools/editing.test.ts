@@ -1,7 +1,7 @@
 import { chown, link, readdir, stat, symlink, writeFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
+import { searchPatiently } from '../../../packages/edits/test/patient-diff.ts';
 import { FileEditMetadata } from '../../../shared/wire/documents.ts';
-import { searchPatiently } from '../edits/patient-diff.ts';
 import { temporaryWorkspace } from './temporary-workspace.ts';
 
 searchPatiently();

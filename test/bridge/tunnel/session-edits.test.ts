@@ -1,7 +1,7 @@
 import { link, rename, symlink } from 'node:fs/promises';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { EDIT_LIMITS } from '../../../bridge/edits/limits.ts';
 import { sha256 } from '../../../machine/hash.ts';
+import { EDIT_LIMITS } from '../../../packages/edits/limits.ts';
 import type { ApprovalQuestion } from '../../../shared/wire/approvals.ts';
 import type { Decision } from '../../../shared/wire/policy.ts';
 import type { ToolCall } from '../../../shared/wire/tunnel.ts';

@@ -1,9 +1,12 @@
 /** Notebooks that are as large and as odd as a file may be: each is answered in bounded time, and the loop turns. */
 import { expect, it } from 'vitest';
-import { COMPUTE_LIMITS } from '../../../machine/compute/limits.ts';
-import { TOOL_LIMITS } from '../../../shared/limits.ts';
-import { MOST_STANDSTILL_MS, shortestStandstill } from '../compute/heartbeat.ts';
-import { temporaryWorkspace } from '../tools/temporary-workspace.ts';
+import { COMPUTE_LIMITS } from '../../../../machine/compute/limits.ts';
+import { TOOL_LIMITS } from '../../../../shared/limits.ts';
+import {
+  MOST_STANDSTILL_MS,
+  shortestStandstill,
+} from '../../../../test/bridge/compute/heartbeat.ts';
+import { temporaryWorkspace } from '../../../../test/bridge/tools/temporary-workspace.ts';
 
 const SIZE = TOOL_LIMITS.maxFileBytes - 1_000;
 const HEAD = '{"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [';

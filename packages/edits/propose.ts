@@ -6,7 +6,6 @@
 import { ToolFailure } from '../../machine/failure.ts';
 import { cutLines } from '../../shared/text/cut-lines.ts';
 import type { Diff } from '../../shared/wire/documents.ts';
-import { isNotebook } from '../notebooks/notebook.ts';
 import { diffTexts, formatChange, type ShownChange, showChange } from './diff.ts';
 import { encode } from './encoding.ts';
 import { replaceText } from './ladder.ts';
@@ -16,6 +15,7 @@ import { assertLiteral } from './literal.ts';
 import type { Rung } from './match.ts';
 import { hasMarkers, mergeEdit } from './merge.ts';
 import { editNotebook, type NotebookEdit } from './notebook.ts';
+import { isNotebook } from './notebooks/notebook.ts';
 import { formatLineList } from './refusal.ts';
 import { assertSeen, type KnownSource, type SourceText, toSourceText } from './source.ts';
 

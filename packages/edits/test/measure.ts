@@ -1,5 +1,5 @@
 /** Merges many sparse edits and compares each result with the intended one. */
-import { mergeEdit } from '../../../bridge/edits/merge.ts';
+import { mergeEdit } from '../merge.ts';
 import { type Kind, makeSparseEdit, type SparseEdit } from './sparse-edits.ts';
 import { LANGUAGES, type Language } from './sparse-files.ts';
 

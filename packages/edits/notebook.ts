@@ -1,17 +1,17 @@
 /** An edit of one cell of a notebook. */
 import { ToolFailure } from '../../machine/failure.ts';
-import { deleteCell, insertCell, replaceCell } from '../notebooks/cells.ts';
+import { diffTexts, formatChange } from './diff.ts';
+import { replaceText } from './ladder.ts';
+import { assertLiteral } from './literal.ts';
+import { deleteCell, insertCell, replaceCell } from './notebooks/cells.ts';
 import {
   type CellType,
   type Notebook,
   type PlacedCell,
   readNotebook,
   textOfLines,
-} from '../notebooks/notebook.ts';
-import { nameCell } from '../notebooks/show.ts';
-import { diffTexts, formatChange } from './diff.ts';
-import { replaceText } from './ladder.ts';
-import { assertLiteral } from './literal.ts';
+} from './notebooks/notebook.ts';
+import { nameCell } from './notebooks/show.ts';
 
 export interface NotebookEdit {
   readonly kind: 'cell';

@@ -1,5 +1,5 @@
 /** Changes one cell of a notebook: the text with the change, in which every byte outside of the cell is the same. */
-import { sha256 } from '../../machine/hash.ts';
+import { sha256 } from '../../../machine/hash.ts';
 import {
   printJson,
   spliced,

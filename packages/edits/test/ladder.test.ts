@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { replaceText } from '../../../bridge/edits/ladder.ts';
-import type { Rung } from '../../../bridge/edits/match.ts';
-import { cpuMsOf } from '../../cpu-time.ts';
+import { cpuMsOf } from '../../../test/cpu-time.ts';
+import { replaceText } from '../ladder.ts';
+import type { Rung } from '../match.ts';
 
 /** By their rungs: what is asked of a text, and what it becomes. */
 type Replacing = [

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Random } from '../../../bench/fuzz/random.ts';
-import { diffTexts } from '../../../bridge/edits/diff.ts';
 import type { Diff } from '../../../shared/wire/documents.ts';
+import { diffTexts } from '../diff.ts';
 
 const CHANGES: readonly [before: string, after: string, diff: Diff, hunks?: readonly Diff[]][] = [
   ['a\nb\nc\n', 'a\nx\nc\n', { oldString: 'b', newString: 'x', startLine: 2, endLine: 2 }],

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { Random } from '../../../bench/fuzz/random.ts';
-import { chainsOf, type Span } from '../../../bridge/edits/chains.ts';
+import { chainsOf, type Span } from '../chains.ts';
 
 it('finds the best chain through every span, as trying everything does', () => {
   const random = new Random(11);

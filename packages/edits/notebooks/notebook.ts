@@ -1,9 +1,9 @@
 /** Reads a Jupyter notebook: its cells, and where in the file's text they are. */
 import { type Node, type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser';
 import * as z from 'zod';
-import { ToolFailure } from '../../machine/failure.ts';
-import { nestsDeeper, parseJson, tooDeep } from '../../shared/text/json.ts';
-import { JSON_LIMITS } from '../../shared/text/limits.ts';
+import { ToolFailure } from '../../../machine/failure.ts';
+import { nestsDeeper, parseJson, tooDeep } from '../../../shared/text/json.ts';
+import { JSON_LIMITS } from '../../../shared/text/limits.ts';
 
 /** A text as the format has it: whole, or as lines with their line ends. */
 export const Lines = z.union([z.string(), z.array(z.string())]);

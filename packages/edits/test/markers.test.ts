@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { findLeftMarker, isMarker } from '../../../bridge/edits/markers.ts';
+import { findLeftMarker, isMarker } from '../markers.ts';
 
 const MARKERS = [
   '// ... existing code ...',

@@ -1,8 +1,8 @@
 /** A notebook as the model reads it: its cells with what names them, and a short form of their outputs. */
 import * as z from 'zod';
-import { cutLines } from '../../shared/text/cut-lines.ts';
-import { printable } from '../../shared/text/plain-sight.ts';
-import { KIB } from '../../shared/units.ts';
+import { cutLines } from '../../../shared/text/cut-lines.ts';
+import { printable } from '../../../shared/text/plain-sight.ts';
+import { KIB } from '../../../shared/units.ts';
 import { NOTEBOOK_LIMITS } from './limits.ts';
 import { type Cell, Lines, type Notebook, textOfLines } from './notebook.ts';
 

@@ -1,9 +1,9 @@
 /** Notebooks with random damage: each is refused with a code, or stays valid in what an edit makes of it. */
 import { expect, it } from 'vitest';
-import { editNotebook, type NotebookEdit } from '../../../bridge/edits/notebook.ts';
-import { readNotebook } from '../../../bridge/notebooks/notebook.ts';
-import { showNotebook } from '../../../bridge/notebooks/show.ts';
-import { ToolFailure } from '../../../machine/failure.ts';
+import { ToolFailure } from '../../../../machine/failure.ts';
+import { editNotebook, type NotebookEdit } from '../../notebook.ts';
+import { readNotebook } from '../../notebooks/notebook.ts';
+import { showNotebook } from '../../notebooks/show.ts';
 import { notebookOf, randomOf } from './notebooks.ts';
 
 const DAMAGE = [

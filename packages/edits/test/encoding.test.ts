@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { decode, encode } from '../../../bridge/edits/encoding.ts';
+import { decode, encode } from '../encoding.ts';
 
 describe('decode', () => {
   it.each([

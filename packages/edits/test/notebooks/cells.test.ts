@@ -1,7 +1,7 @@
 /** What an edit of a cell leaves as it is, over generated notebooks. */
 import { describe, expect, it } from 'vitest';
-import { editNotebook, type NotebookEdit } from '../../../bridge/edits/notebook.ts';
-import { readNotebook, textOfLines } from '../../../bridge/notebooks/notebook.ts';
+import { editNotebook, type NotebookEdit } from '../../notebook.ts';
+import { readNotebook, textOfLines } from '../../notebooks/notebook.ts';
 import { notebookOf, randomOf } from './notebooks.ts';
 
 const SEEDS = Array.from({ length: 150 }, (_, seed) => seed);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { mergeEdit } from '../../../bridge/edits/merge.ts';
-import { cpuMsOf } from '../../cpu-time.ts';
+import { cpuMsOf } from '../../../test/cpu-time.ts';
+import { mergeEdit } from '../merge.ts';
 
 const MARK = '// ... existing code ...';
 const FILE = `import { a } from './a.ts';

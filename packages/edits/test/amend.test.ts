@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { amendEdit } from '../../../bridge/edits/amend.ts';
-import { EDIT_LIMITS } from '../../../bridge/edits/limits.ts';
 import { TOOL_LIMITS } from '../../../shared/limits.ts';
+import { amendEdit } from '../amend.ts';
+import { EDIT_LIMITS } from '../limits.ts';
 
 const name = 'a.txt';
 
