@@ -19,7 +19,7 @@ import type { EmbeddingService } from '../bridge/config.ts';
 import { type CodeEmbedding, CodeIndex } from '../bridge/index/code-index.ts';
 import { searchCodebase } from '../bridge/search/codebase-search.ts';
 import type { SearchIndex } from '../bridge/search/search-index.ts';
-import { Workspace } from '../bridge/workspace/workspace.ts';
+import { Workspace } from '../packages/workspace/index.ts';
 import { openTemporaryFolder } from './folder.ts';
 import { percentile } from './statistics.ts';
 

@@ -2,6 +2,8 @@
  * The contract between the bridge and its features. A feature is one folder and one line in features.ts; the bridge knows
  * it by this interface alone. What a feature adds to a verdict can only make it stricter.
  */
+
+import type { ResolvedPath, Workspace } from '../packages/workspace/index.ts';
 import type { Hello } from '../shared/wire/tunnel.ts';
 import type { Asker } from './admission/asking.ts';
 import type { CallGuard } from './admission/guard.ts';
@@ -20,7 +22,6 @@ import type { EditShape } from './tools/edit-shape.ts';
 import type { BridgeTool } from './tools/executor.ts';
 import type { Offers } from './tools/offers.ts';
 import type { Answers, GuestCalls } from './tunnel/session.ts';
-import type { ResolvedPath, Workspace } from './workspace/workspace.ts';
 
 /** What the bridge has opened before its features. They own none of it. */
 export interface BridgeGround {

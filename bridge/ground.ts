@@ -9,6 +9,7 @@ import { isBelow } from '../machine/byte-path.ts';
 import { LocalError } from '../machine/local-error.ts';
 import { currentCall, logEvent } from '../machine/log.ts';
 import { PROGRAM_FOLDERS } from '../machine/programs.ts';
+import { Workspace } from '../packages/workspace/index.ts';
 import { Distrust } from './admission/distrust.ts';
 import { OwnersWord } from './admission/owners-word.ts';
 import { idleRules, ownersFiles, readOwnersRules } from './admission/rules.ts';
@@ -25,7 +26,6 @@ import { enteredFolder, readReadable, stateFolders } from './sandbox/view/owners
 import { ProcessBook } from './terminal/process-book.ts';
 import { Offers } from './tools/offers.ts';
 import { Journal } from './tunnel/journal.ts';
-import { Workspace } from './workspace/workspace.ts';
 
 /** What the bridge itself needs beside its features. */
 export interface OpenGround extends Omit<BridgeGround, 'cancel'> {

@@ -4,9 +4,8 @@ import { existsSync } from 'node:fs';
 import { mkdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { moveFileAt, replaceFileAt, restoreAt } from '../../bridge/workspace/changes.ts';
-import { Workspace } from '../../bridge/workspace/workspace.ts';
 import { ToolFailure } from '../../machine/failure.ts';
+import { moveFileAt, replaceFileAt, restoreAt, Workspace } from '../../packages/workspace/index.ts';
 
 const signal = new AbortController().signal;
 const bytes = (text: string) => new TextEncoder().encode(text);

@@ -2,8 +2,8 @@
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Workspace } from '../../bridge/workspace/workspace.ts';
 import { ToolFailure } from '../../machine/failure.ts';
+import { Workspace } from '../../packages/workspace/index.ts';
 
 /** The person's links, by their names. */
 export const LINKS: Readonly<Record<string, string>> = {

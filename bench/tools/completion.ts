@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Completion } from '../../bridge/completion/completion.ts';
-import { Workspace } from '../../bridge/workspace/workspace.ts';
+import { Workspace } from '../../packages/workspace/index.ts';
 import { FILE_SEARCH_LIMITS } from '../../shared/limits.ts';
 import { openTemporaryFolder } from '../folder.ts';
 import { type Part, timeOf, timesOf } from './part.ts';

@@ -12,7 +12,7 @@ import { LanguageServer } from '../../bridge/diagnostics/language-server.ts';
 import { DIAGNOSTICS_LIMITS } from '../../bridge/diagnostics/limits.ts';
 import { probeConfinement } from '../../bridge/sandbox/proof/confine.ts';
 import { spawnLaunch } from '../../bridge/terminal/spawn-launch.ts';
-import { Workspace } from '../../bridge/workspace/workspace.ts';
+import { Workspace } from '../../packages/workspace/index.ts';
 import { alternate } from '../alternate.ts';
 import { giveAway, openTemporaryFolder } from '../folder.ts';
 import { percentile } from '../statistics.ts';

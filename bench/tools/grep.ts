@@ -5,7 +5,7 @@ import { rgPath } from '@vscode/ripgrep';
 import { createFileTools } from '../../bridge/tools/catalogue.ts';
 import type { ToolContext } from '../../bridge/tools/executor.ts';
 import { ReadLedger } from '../../bridge/tools/ledger.ts';
-import { Workspace } from '../../bridge/workspace/workspace.ts';
+import { Workspace } from '../../packages/workspace/index.ts';
 import { TOOL_LIMITS } from '../../shared/limits.ts';
 import { alternate } from '../alternate.ts';
 import { openTemporaryFolder } from '../folder.ts';

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { CodeIndex } from '../../bridge/index/code-index.ts';
 import { searchCodebase } from '../../bridge/search/codebase-search.ts';
 import type { SearchIndex } from '../../bridge/search/search-index.ts';
-import { Workspace } from '../../bridge/workspace/workspace.ts';
+import { Workspace } from '../../packages/workspace/index.ts';
 import { openTemporaryFolder } from '../folder.ts';
 import { type Part, type ToolFigure, timeOf, timesOf } from './part.ts';
 import { questionOf, writeSources } from './sources.ts';

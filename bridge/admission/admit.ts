@@ -2,6 +2,12 @@
 import { resolve as resolvePath } from 'node:path';
 import { ToolFailure } from '../../machine/failure.ts';
 import { maskInValue } from '../../machine/secrets/filter.ts';
+import {
+  type Access,
+  closedToGit,
+  type ResolvedPath,
+  type Workspace,
+} from '../../packages/workspace/index.ts';
 import { takesPath } from '../../shared/tools/definition.ts';
 import type { ToolCall, ToolResult } from '../../shared/wire/tunnel.ts';
 import {
@@ -11,8 +17,6 @@ import {
   type ToolFactsHere,
   toErrorResult,
 } from '../tools/executor.ts';
-import { closedToGit } from '../workspace/closed-to-git.ts';
-import type { Access, ResolvedPath, Workspace } from '../workspace/workspace.ts';
 import type { Judge, Judgement } from './judge.ts';
 import { denied } from './refusals.ts';
 import type { Rule } from './rules.ts';

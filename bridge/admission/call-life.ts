@@ -4,6 +4,11 @@
 
 import { nullForFailure, ToolFailure } from '../../machine/failure.ts';
 import { Lanes } from '../../machine/lanes.ts';
+import {
+  type FileContent,
+  type ResolvedPath,
+  readContentIfAny,
+} from '../../packages/workspace/index.ts';
 import { ELICITATION_LIMITS } from '../../shared/limits.ts';
 import { OWN_TOOLS } from '../../shared/tools/catalogue.ts';
 import { guestEdit } from '../../shared/tools/guest-edit.ts';
@@ -20,8 +25,6 @@ import {
   toErrorResult,
 } from '../tools/executor.ts';
 import type { ReadLedger } from '../tools/ledger.ts';
-import { type FileContent, readContentIfAny } from '../workspace/files.ts';
-import type { ResolvedPath } from '../workspace/workspace.ts';
 import { type AdmittedCall, admit, admitAgain, assertUnmasked, type CallRoom } from './admit.ts';
 import type { Asking } from './asking.ts';
 import { type CallBook, JournalUnwritable } from './book.ts';

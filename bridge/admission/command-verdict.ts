@@ -1,7 +1,8 @@
 /** Decides about a command line. */
+
+import type { ClosedToGit } from '../../packages/workspace/index.ts';
 import { hostWords } from '../../shared/tools/registries.ts';
 import type { Permission } from '../../shared/tools/run-terminal-cmd.ts';
-import type { ClosedToGit } from '../workspace/closed-to-git.ts';
 import { type Command, type CommandLine, parseCommandLine } from './command-line.ts';
 import { revealsIn } from './committed-content.ts';
 import { fedCommands } from './fed.ts';

@@ -4,7 +4,7 @@
  * is not known to print none counts as one that prints it.
  */
 import { dirname, resolve } from 'node:path';
-import type { ClosedToGit } from '../workspace/closed-to-git.ts';
+import type { ClosedToGit } from '../../packages/workspace/index.ts';
 import { type Command, type CommandLine, parseCommandLine } from './command-line.ts';
 import { revealOfGit, splitAtLine } from './git-commands.ts';
 import { programsOf, type RunProgram } from './readings.ts';

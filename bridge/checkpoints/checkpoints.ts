@@ -6,8 +6,7 @@ import { ToolFailure } from '../../machine/failure.ts';
 import { sha256 } from '../../machine/hash.ts';
 import { currentCall, logTrouble } from '../../machine/log.ts';
 import { makePrivateFolder } from '../../machine/private-files.ts';
-import type { KeepChange, KeptFile } from '../workspace/changes.ts';
-import type { Workspace } from '../workspace/workspace.ts';
+import type { KeepChange, KeptFile, Workspace } from '../../packages/workspace/index.ts';
 import { BlobStore } from './blobs.ts';
 import { markOf, tracesFor } from './foreign.ts';
 import {

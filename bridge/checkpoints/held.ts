@@ -11,8 +11,7 @@ import {
 } from 'node:fs';
 import { type BytePath, toPathLike } from '../../machine/byte-path.ts';
 import { isSystemError } from '../../machine/system-error.ts';
-import { inHeld, isAt } from '../tree/held.ts';
-import { isSameStamp } from '../tree/stamp.ts';
+import { inHeld, isAt, isSameStamp } from '../../packages/workspace/index.ts';
 import { CHECKPOINT_LIMITS } from './limits.ts';
 
 /** By the path, which takes half of the time: names and contents come only from what is held. */

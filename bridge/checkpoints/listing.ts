@@ -1,7 +1,7 @@
 /** Says which entries of a folder a look watches, and which folders it does not look into. */
 import type { Stats } from 'node:fs';
 import type { BytePath } from '../../machine/byte-path.ts';
-import type { Tree, TreeFolder } from '../tree/tree.ts';
+import type { Tree, TreeFolder } from '../../packages/workspace/index.ts';
 import { ifThere } from './held.ts';
 import { CHECKPOINT_LIMITS } from './limits.ts';
 

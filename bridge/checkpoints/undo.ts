@@ -7,14 +7,15 @@ import { compute } from '../../machine/compute/compute.ts';
 import { nullForFailure, ToolFailure } from '../../machine/failure.ts';
 import { sha256 } from '../../machine/hash.ts';
 import { EDIT_TASKS } from '../../packages/edits/tasks.ts';
-import { canonicalJson } from '../../shared/wire/approval-text.ts';
 import {
   type DiskEntry,
   deleteEmptyFolders,
+  type ResolvedPath,
   readEntryAt,
   restoreAt,
-} from '../workspace/changes.ts';
-import type { ResolvedPath, Workspace } from '../workspace/workspace.ts';
+  type Workspace,
+} from '../../packages/workspace/index.ts';
+import { canonicalJson } from '../../shared/wire/approval-text.ts';
 import type { Changer, Checkpoints } from './checkpoints.ts';
 import { withForeign } from './foreign.ts';
 import { type FileState, linkTo, targetOf, UNREAD } from './history.ts';

@@ -6,9 +6,15 @@ import { COMPUTE_LIMITS } from '../../machine/compute/limits.ts';
 import { Turns } from '../../machine/compute/turns.ts';
 import { sha256 } from '../../machine/hash.ts';
 import { Lanes } from '../../machine/lanes.ts';
-import { TREE_LIMITS } from '../tree/limits.ts';
-import { isSameStamp, isSettled, type Stamp, stampOf } from '../tree/stamp.ts';
-import { Tree, type TreeFolder } from '../tree/tree.ts';
+import {
+  isSameStamp,
+  isSettled,
+  type Stamp,
+  stampOf,
+  TREE_LIMITS,
+  Tree,
+  type TreeFolder,
+} from '../../packages/workspace/index.ts';
 import type { BlobStore } from './blobs.ts';
 import { ifThere, readHeld, readLink, statsOf } from './held.ts';
 import { type GoneFile, linkTo } from './history.ts';

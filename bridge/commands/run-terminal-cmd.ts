@@ -1,6 +1,7 @@
 /** Runs run_terminal_cmd: runs a shell command under the machine's confinement, to its end or in the background. */
 import { stat } from 'node:fs/promises';
 import { ToolFailure } from '../../machine/failure.ts';
+import type { ResolvedPath, Workspace } from '../../packages/workspace/index.ts';
 import { COMMAND_LIMITS } from '../../shared/limits.ts';
 import { WHOLE_NETWORK } from '../../shared/text/hosts.ts';
 import { nameInLine } from '../../shared/text/plain-sight.ts';
@@ -34,7 +35,6 @@ import {
   parseArguments,
   type ToolContext,
 } from '../tools/executor.ts';
-import type { ResolvedPath, Workspace } from '../workspace/workspace.ts';
 import { toCommandResult } from './command-result.ts';
 
 type CommandCall = ArgumentsOf<typeof runTerminalCmd>;

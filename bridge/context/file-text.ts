@@ -2,11 +2,10 @@
 
 import { compute } from '../../machine/compute/compute.ts';
 import { ToolFailure } from '../../machine/failure.ts';
+import { type ResolvedPath, readPart, type Workspace } from '../../packages/workspace/index.ts';
 import { nameInLine } from '../../shared/text/plain-sight.ts';
 import type { ShownLines } from '../compute/file-view.ts';
 import { CONTENT_TASKS } from '../compute/tasks.ts';
-import { readPart } from '../workspace/files.ts';
-import type { ResolvedPath, Workspace } from '../workspace/workspace.ts';
 import { FIND_LIMITS } from './limits.ts';
 
 /** What may be shown of the workspace, by the policy of this moment. */

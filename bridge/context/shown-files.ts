@@ -1,10 +1,10 @@
 /** Reads the files that the person looks at, in the editor of the request or of this machine. */
 
 import { ToolFailure } from '../../machine/failure.ts';
+import type { ResolvedPath } from '../../packages/workspace/index.ts';
 import { FINDING_LIMITS } from '../../shared/limits.ts';
 import type { Findings, MessageLook } from '../../shared/wire/findings.ts';
 import type { EditorContext } from '../../shared/wire/tunnel.ts';
-import type { ResolvedPath } from '../workspace/workspace.ts';
 import { type Reading, readLines } from './file-text.ts';
 import { FIND_LIMITS } from './limits.ts';
 

@@ -1,6 +1,7 @@
 /** Finds and reads the modes and agents that files of the workspace define. */
 
 import { ToolFailure } from '../../machine/failure.ts';
+import { readEntries, type Workspace } from '../../packages/workspace/index.ts';
 import { DEFINITION_LIMITS, REQUEST_LIMITS } from '../../shared/limits.ts';
 import { shorten } from '../../shared/text/plain-sight.ts';
 import type {
@@ -10,8 +11,6 @@ import type {
 } from '../../shared/wire/definitions.ts';
 import { logNew, type RuleLook, withinLookTime } from '../rules/rules.ts';
 import { RuleTexts } from '../rules/texts.ts';
-import { readEntries } from '../workspace/files.ts';
-import type { Workspace } from '../workspace/workspace.ts';
 import { type Parsed, parseAgent, parseMode } from './parse.ts';
 
 /** In their order: of two files with one name, the first counts. */

@@ -2,8 +2,7 @@
 
 import { ToolFailure } from '../../machine/failure.ts';
 import { decode } from '../../packages/edits/index.ts';
-import { readContent } from '../workspace/files.ts';
-import type { Workspace } from '../workspace/workspace.ts';
+import { readContent, type Workspace } from '../../packages/workspace/index.ts';
 
 /** By its absolute path. Null for a file that is gone, closed to the call, or no text in UTF-8. */
 export async function readText(

@@ -1,8 +1,9 @@
 /** What language servers find in the files that a conversation has used, for its next message. */
+
+import type { Workspace } from '../../packages/workspace/index.ts';
 import { FINDING_LIMITS, REQUEST_LIMITS } from '../../shared/limits.ts';
 import { shorten } from '../../shared/text/plain-sight.ts';
 import type { Diagnostics } from '../../shared/wire/findings.ts';
-import type { Workspace } from '../workspace/workspace.ts';
 import { isError } from './findings.ts';
 import { DIAGNOSTICS_LIMITS } from './limits.ts';
 import type { LanguageServers } from './servers.ts';

@@ -11,6 +11,7 @@ import { compute } from '../../machine/compute/compute.ts';
 import { ToolFailure } from '../../machine/failure.ts';
 import { logEvent } from '../../machine/log.ts';
 import { EDIT_TASKS } from '../../packages/edits/tasks.ts';
+import { readContentIfAny, type Workspace } from '../../packages/workspace/index.ts';
 import { newCallId, newConversationId } from '../../shared/ids.ts';
 import { REQUEST_LIMITS } from '../../shared/limits.ts';
 import { nameInLine } from '../../shared/text/plain-sight.ts';
@@ -28,8 +29,6 @@ import {
   toWrite,
 } from '../tools/executor.ts';
 import type { GuestCalls } from '../tunnel/session.ts';
-import { readContentIfAny } from '../workspace/files.ts';
-import type { Workspace } from '../workspace/workspace.ts';
 import { GUEST_LIMITS } from './limits.ts';
 import { type AwaitedWrite, awaitWrite, type ProposedChange } from './write.ts';
 

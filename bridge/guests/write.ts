@@ -2,11 +2,14 @@
 import { isUtf8 } from 'node:buffer';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ToolFailure } from '../../machine/failure.ts';
+import {
+  type FileContent,
+  type ResolvedPath,
+  readContentIfAny,
+} from '../../packages/workspace/index.ts';
 import { nameInLine } from '../../shared/text/plain-sight.ts';
 import type { Metadata } from '../../shared/wire/documents.ts';
 import { failure, type ToolResult } from '../../shared/wire/tunnel.ts';
-import { type FileContent, readContentIfAny } from '../workspace/files.ts';
-import type { ResolvedPath } from '../workspace/workspace.ts';
 
 /** The change as the bridge had it worked out for a person. */
 export interface ProposedChange {

@@ -2,6 +2,7 @@
 
 import { cutLine } from '../../machine/result-lines.ts';
 import { numberLine } from '../../packages/edits/index.ts';
+import type { ResolvedPath } from '../../packages/workspace/index.ts';
 import { nameInLine } from '../../shared/text/plain-sight.ts';
 import { codebaseSearch } from '../../shared/tools/codebase-search.ts';
 import { CODEBASE_LIMITS } from '../search/codebase/limits.ts';
@@ -10,7 +11,6 @@ import { type SearchAnswer, searchCodebase } from '../search/codebase-search.ts'
 import type { SearchIndex } from '../search/search-index.ts';
 import { type ArgumentsOf, type BridgeTool, doing, type ToolExecutor } from '../tools/executor.ts';
 import { withRuleNotes } from '../tools/rule-notes.ts';
-import type { ResolvedPath } from '../workspace/workspace.ts';
 
 /** The tool, with the index of the workspace where there is one. */
 export function codebaseSearching(index?: SearchIndex): BridgeTool {

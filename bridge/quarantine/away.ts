@@ -1,8 +1,12 @@
 /** The names of things that a look puts away, or takes a part of, instead of only reporting them. */
 
 import type { BytePath } from '../../machine/byte-path.ts';
-import { INDEX_IGNORE_FILES, TOOL_IGNORE_FILES } from '../ignored/chain.ts';
-import { AGENT_FOLDERS, PROTECTED_IN_GITHUB } from '../sandbox/view/protected-kinds.ts';
+import {
+  AGENT_FOLDERS,
+  INDEX_IGNORE_FILES,
+  PROTECTED_IN_GITHUB,
+  TOOL_IGNORE_FILES,
+} from '../../packages/workspace/index.ts';
 
 /** A new one could close anything to the agent's tools. */
 export const IGNORE_FILES = [...TOOL_IGNORE_FILES, ...INDEX_IGNORE_FILES];

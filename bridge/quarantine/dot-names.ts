@@ -2,8 +2,8 @@
 
 import { type BytePath, shownName } from '../../machine/byte-path.ts';
 import { words } from '../../machine/words.ts';
+import { closureOf } from '../../packages/workspace/index.ts';
 import type { AttentionItem } from '../../shared/wire/attention.ts';
-import { closureOf } from '../sandbox/view/protected.ts';
 import { HeldFolder } from './held-folder.ts';
 import { QUARANTINE_LIMITS } from './limits.ts';
 

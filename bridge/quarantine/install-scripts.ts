@@ -5,11 +5,10 @@ import * as z from 'zod';
 import { type BytePath, shownName, toBytes } from '../../machine/byte-path.ts';
 import { sha256 } from '../../machine/hash.ts';
 import { words } from '../../machine/words.ts';
+import { isSettled, stampText, TREE_LIMITS } from '../../packages/workspace/index.ts';
 import { TOOL_LIMITS } from '../../shared/limits.ts';
 import { parseIfJson } from '../../shared/text/json.ts';
 import { inOneLine, shorten } from '../../shared/text/plain-sight.ts';
-import { TREE_LIMITS } from '../tree/limits.ts';
-import { isSettled, stampText } from '../tree/stamp.ts';
 import { HeldFolder } from './held-folder.ts';
 import { QUARANTINE_LIMITS } from './limits.ts';
 

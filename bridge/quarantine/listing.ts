@@ -3,10 +3,16 @@ import { lstatSync } from 'node:fs';
 import { posix } from 'node:path';
 import { type BytePath, fromText, toBytes } from '../../machine/byte-path.ts';
 import { isSystemError } from '../../machine/system-error.ts';
-import { SANDBOX_LIMITS } from '../sandbox/limits.ts';
-import { type ProtectedLink, protectedLinks } from '../sandbox/view/linked-places.ts';
-import { looksLikeRepository, REPOSITORY_SETTINGS } from '../sandbox/view/protected.ts';
-import { type ClosedEntry, identityOf, WorkspaceScan } from '../sandbox/view/scan.ts';
+import {
+  type ClosedEntry,
+  FOLDER_LIMITS,
+  identityOf,
+  looksLikeRepository,
+  type ProtectedLink,
+  protectedLinks,
+  REPOSITORY_SETTINGS,
+  WorkspaceScan,
+} from '../../packages/workspace/index.ts';
 import { goesAway } from './away.ts';
 import { HeldFolder, QuarantineError } from './held-folder.ts';
 import { MANIFESTS } from './install-scripts.ts';
@@ -41,7 +47,7 @@ export function protectedIn(workspace: string): ListProtected {
   const root = fromText(workspace);
   const scan = new WorkspaceScan(root, { wanted: MANIFESTS });
   return async () => {
-    const look = await scan.look(SANDBOX_LIMITS.firstScanMs);
+    const look = await scan.look(FOLDER_LIMITS.firstScanMs);
     const { entries, isCut } = look;
     // A partial list is useless: a missing thing would later count as made by a command, or would never be found.
     if (isCut) throw new QuarantineError('the workspace is too large to be searched');
@@ -125,7 +131,7 @@ async function search(
     const path = posix.join(folder.path, name);
     const isSetting = isRepository && REPOSITORY_SETTINGS.has(name);
     const isAway = isSetting || goesAway(posix.basename(folder.path), name, kind === 'link');
-    const isReachable = path.length <= SANDBOX_LIMITS.maxPathBytes;
+    const isReachable = path.length <= FOLDER_LIMITS.maxPathBytes;
     try {
       if (isAway && !isReachable) isComplete = false;
       else if (isAway) found.push({ path, identity: identityOf(await folder.stat(name)) });

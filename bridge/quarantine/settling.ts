@@ -2,8 +2,7 @@
 import { posix } from 'node:path';
 import { kindOf } from '../../machine/entry-kind.ts';
 import { isSystemError } from '../../machine/system-error.ts';
-import { REPOSITORY_SETTINGS } from '../sandbox/view/protected.ts';
-import { identityOf } from '../sandbox/view/scan.ts';
+import { identityOf, REPOSITORY_SETTINGS } from '../../packages/workspace/index.ts';
 import { IGNORE_FILES, isAgents } from './away.ts';
 import { HeldFolder } from './held-folder.ts';
 import { type ProtectedThing, unsearched } from './listing.ts';

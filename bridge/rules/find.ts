@@ -2,9 +2,8 @@
 import { posix } from 'node:path';
 import { filterInTurns } from '../../machine/compute/turns.ts';
 import { ToolFailure } from '../../machine/failure.ts';
+import { readEntries, type Workspace } from '../../packages/workspace/index.ts';
 import { listInTime } from '../search/file-list.ts';
-import { readEntries } from '../workspace/files.ts';
-import type { Workspace } from '../workspace/workspace.ts';
 import { RULE_READ_LIMITS } from './limits.ts';
 
 /** A path that may be a rule file, relative to the workspace. */

@@ -2,11 +2,11 @@
 import { requireOwnersFile } from '../../machine/owners-file.ts';
 import { readPlainFile } from '../../machine/private-files.ts';
 import { isSystemError } from '../../machine/system-error.ts';
+import type { Workspace } from '../../packages/workspace/index.ts';
 import { REQUEST_LIMITS, RULE_FILE_LIMITS } from '../../shared/limits.ts';
 import { cutNote } from '../../shared/text/cut-lines.ts';
 import { nameInLine, shorten } from '../../shared/text/plain-sight.ts';
 import type { LeftOutRule, RuleFile, RuleSet } from '../../shared/wire/rules.ts';
-import type { Workspace } from '../workspace/workspace.ts';
 import type { RuleCandidate } from './find.ts';
 import { readHead } from './frontmatter.ts';
 import { RULE_READ_LIMITS } from './limits.ts';

@@ -2,9 +2,9 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { logEvent } from '../../machine/log.ts';
+import type { Workspace } from '../../packages/workspace/index.ts';
 import { CONTEXT_LIMITS } from '../../shared/limits.ts';
 import type { RuleSet } from '../../shared/wire/rules.ts';
-import type { Workspace } from '../workspace/workspace.ts';
 import { findCandidates } from './find.ts';
 import { OWNERS_FILE, RuleGathering } from './gathering.ts';
 import { RULE_READ_LIMITS } from './limits.ts';

@@ -1,7 +1,6 @@
 /** Reads the text of rule files and of the files that they include, and keeps it while the files stay the same. */
 import { ToolFailure } from '../../machine/failure.ts';
-import { readPart, readStamp } from '../workspace/files.ts';
-import type { Workspace } from '../workspace/workspace.ts';
+import { readPart, readStamp, type Workspace } from '../../packages/workspace/index.ts';
 import { RULE_READ_LIMITS } from './limits.ts';
 
 /** What stands at the path of a file. */

@@ -4,6 +4,7 @@ import { homedir } from 'node:os';
 import { ownerLine } from '../../machine/ordinary-owner.ts';
 import { printedBy } from '../../machine/printed.ts';
 import { findProgram } from '../../machine/programs.ts';
+import type { Rights } from '../../packages/workspace/index.ts';
 import { SANDBOX_LIMITS } from './limits.ts';
 
 /** The user whose rights a command has outside its namespaces. */
@@ -15,11 +16,6 @@ export interface CommandUser {
   /** Stands before a program to run it as this user. Empty where the bridge already runs as this user. */
   readonly prefix: readonly string[];
 }
-
-/**
- * The ids by which the kernel decides what a command may enter. A command has no further groups and no capabilities.
- */
-export type Rights = Pick<CommandUser, 'uid' | 'gid'>;
 
 /** The rights of a command that runs as another user than the bridge; undefined where it is the same user. */
 export function otherRights({ uid, gid, prefix }: CommandUser): Rights | undefined {

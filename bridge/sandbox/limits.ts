@@ -2,33 +2,12 @@
 import { KIB, MIB } from '../../shared/units.ts';
 
 export const SANDBOX_LIMITS = {
-  /**
-   * The first look at a workspace, in milliseconds: two million entries on a slow disk. After that every command asks.
-   */
-  firstScanMs: 20_000,
-  /** A later look, in milliseconds. It reads only the folders that changed. */
-  scanMs: 2_000,
-  /** Milliseconds of a look that is not repeated for each change of a file: warm looks take 5 ms in 50,000 entries. */
-  slowScanMs: 500,
-  /** Bytes of a path that can be mounted on: the kernel takes 4,095, and prefixes like `/proc/PID/root` need room. */
-  maxPathBytes: 3_500,
   /** Bytes of a path in a rule of Seatbelt, which takes texts of 1,025 and refuses the whole profile for a longer one. */
   maxRulePathBytes: 900,
   /** Closed paths that a workspace may have when the bridge begins: a base with 300 takes 0.2 s, entering it 40 ms. */
   maxFirstMounts: 300,
-  /**
-   * Entries of one folder that ignore files may close one by one; with more the folder is closed as a whole. The second
-   * number holds in a workspace that would have too many closed paths with the first.
-   */
-  maxIgnoredEntries: [30, 5],
   /** Closed paths in all. The difference is room for paths that appear later. */
   maxMounts: 400,
-  /**
-   * Links that are followed because their name is protected, and entries of a place they lead to that are looked at for
-   * further links. Both happen before each change of a file: 2,000 entries take 5 ms.
-   */
-  maxProtectedLinks: 500,
-  maxLinkedEntries: 2_000,
   /** Attempts to make a base while programs outside the sandbox change the workspace. */
   baseAttempts: 4,
   /** Milliseconds until a base is ready: it takes 20 to 250 ms on an idle machine. */
@@ -61,14 +40,6 @@ export const SANDBOX_LIMITS = {
   sharedMemoryBytes: 256 * MIB,
   /** Bytes of a folder that hides another: it holds nothing. */
   hiddenBytes: 4 * KIB,
-  /** Bytes of a repository's settings, which usually have some hundred. */
-  maxConfigBytes: 256 * KIB,
-  /** Bytes of git's index that are read for tracked secrets: that of half a million files. Git alone reads a larger one. */
-  maxIndexBytes: 64 * MIB,
-  /** Bytes of all names in an index, which may be kept short in the file: 500,000 names have 40 MB. */
-  maxIndexNameBytes: 64 * MIB,
-  /** Bytes of one name: `PATH_MAX` of Linux, beyond which git has no files. */
-  maxIndexNameLength: 4_096,
   /**
    * Tracked files in all closed folders together that git sees as they were: 2,000 take 0.4 s. Git sees a folder for
    * which there is no more room as unreadable.

@@ -1,7 +1,7 @@
 /** Finds the files that may answer a question, by the matches that ripgrep counts in them. */
 import { join } from 'node:path';
 import { Turns } from '../../machine/compute/turns.ts';
-import type { Workspace } from '../workspace/workspace.ts';
+import type { Workspace } from '../../packages/workspace/index.ts';
 import { kindOfPath, weightOfKind } from './codebase/kinds.ts';
 import { CODEBASE_LIMITS } from './codebase/limits.ts';
 import { addMentions, type Matcher, type Mentions } from './codebase/matcher.ts';

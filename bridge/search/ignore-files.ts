@@ -7,8 +7,11 @@ import { homedir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { Turns } from '../../machine/compute/turns.ts';
 import { isSystemError } from '../../machine/system-error.ts';
-import { TOOL_IGNORE_FILES } from '../ignored/chain.ts';
-import { rulesFromAbove, rulesFromBelow } from '../ignored/rules.ts';
+import {
+  rulesFromAbove,
+  rulesFromBelow,
+  TOOL_IGNORE_FILES,
+} from '../../packages/workspace/index.ts';
 import { SEARCH_LIMITS } from './limits.ts';
 
 /**

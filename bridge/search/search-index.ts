@@ -1,6 +1,6 @@
 /** What a search wants of an index. bridge/index/ has it. */
 
-import type { Workspace } from '../workspace/workspace.ts';
+import type { Workspace } from '../../packages/workspace/index.ts';
 import type { FileChunk } from './codebase/chunks.ts';
 
 export interface SearchIndex {

@@ -8,8 +8,12 @@ import { compute } from '../../machine/compute/compute.ts';
 import { nullForFailure, ToolFailure } from '../../machine/failure.ts';
 import { hasMark } from '../../packages/edits/index.ts';
 import { EDIT_TASKS } from '../../packages/edits/tasks.ts';
-import { readContent, readPart } from '../workspace/files.ts';
-import type { ResolvedPath, Workspace } from '../workspace/workspace.ts';
+import {
+  type ResolvedPath,
+  readContent,
+  readPart,
+  type Workspace,
+} from '../../packages/workspace/index.ts';
 
 /** Bytes that a search claims to be in a file. */
 export interface Sighting {

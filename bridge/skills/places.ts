@@ -2,10 +2,9 @@
 import { homedir } from 'node:os';
 import { join, posix } from 'node:path';
 import { ToolFailure } from '../../machine/failure.ts';
+import { readEntries, Workspace, WorkspaceError } from '../../packages/workspace/index.ts';
 import type { Skill } from '../../shared/wire/skills.ts';
 import type { FoundText, RuleTexts } from '../rules/texts.ts';
-import { readEntries } from '../workspace/files.ts';
-import { Workspace, WorkspaceError } from '../workspace/workspace.ts';
 import { SKILL_READ_LIMITS } from './limits.ts';
 
 /** How the programs that a folder was made for read it. */

@@ -1,13 +1,13 @@
 /** Finds the skills and commands of a workspace and of its owner, and gives their texts. */
 import { posix } from 'node:path';
 import { ToolFailure } from '../../machine/failure.ts';
+import type { Workspace } from '../../packages/workspace/index.ts';
 import { REQUEST_LIMITS, SKILL_LIMITS } from '../../shared/limits.ts';
 import { cutLines } from '../../shared/text/cut-lines.ts';
 import { nameInLine, shorten } from '../../shared/text/plain-sight.ts';
 import type { LeftOutSkill, Skill, SkillSet } from '../../shared/wire/skills.ts';
 import { type RuleLook, withinLookTime } from '../rules/rules.ts';
 import { RuleTexts } from '../rules/texts.ts';
-import type { Workspace } from '../workspace/workspace.ts';
 import { expand, wantsOutput } from './expand.ts';
 import { SKILL_READ_LIMITS } from './limits.ts';
 import { parseSkill, type SkillText } from './parse.ts';

@@ -1,14 +1,18 @@
 /** Runs delete_file: deletes one file, never a folder and never the target of a link. */
 
 import { ToolFailure } from '../../machine/failure.ts';
+import {
+  deleteFileAt,
+  type FileContent,
+  type ResolvedPath,
+  readContent,
+  staleFailure,
+} from '../../packages/workspace/index.ts';
 import { languageOf } from '../../shared/text/languages.ts';
 import { nameInLine } from '../../shared/text/plain-sight.ts';
 import { deleteFile } from '../../shared/tools/delete-file.ts';
 import type { FileEditMetadata } from '../../shared/wire/documents.ts';
 import type { ToolResult } from '../../shared/wire/tunnel.ts';
-import { deleteFileAt, staleFailure } from '../workspace/changes.ts';
-import { type FileContent, readContent } from '../workspace/files.ts';
-import type { ResolvedPath } from '../workspace/workspace.ts';
 import {
   type ArgumentsOf,
   type Proposed,

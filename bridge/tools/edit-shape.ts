@@ -1,9 +1,8 @@
 /** What happens to an edit between its computation and its proposal: it may be formatted, and it may be checked. */
 
 import type { EditProposal } from '../../packages/edits/index.ts';
+import type { FileContent, ResolvedPath } from '../../packages/workspace/index.ts';
 import type { FileEditMetadata } from '../../shared/wire/documents.ts';
-import type { FileContent } from '../workspace/files.ts';
-import type { ResolvedPath } from '../workspace/workspace.ts';
 import type { ToolContext } from './executor.ts';
 
 /** An edit as it would be proposed. */

@@ -3,11 +3,16 @@
 import { compute } from '../../machine/compute/compute.ts';
 import type { Edit, KnownSource } from '../../packages/edits/index.ts';
 import { EDIT_TASKS } from '../../packages/edits/tasks.ts';
+import {
+  assertReplaceable,
+  type FileContent,
+  type ResolvedPath,
+  readContent,
+  readContentIfAny,
+  replaceFileAt,
+} from '../../packages/workspace/index.ts';
 import { nameInLine } from '../../shared/text/plain-sight.ts';
 import type { ToolDefinition } from '../../shared/tools/definition.ts';
-import { assertReplaceable, replaceFileAt } from '../workspace/changes.ts';
-import { type FileContent, readContent, readContentIfAny } from '../workspace/files.ts';
-import type { ResolvedPath } from '../workspace/workspace.ts';
 import { toProposed } from './edit-proposal.ts';
 import { type EditShape, unshaped } from './edit-shape.ts';
 import {

@@ -1,9 +1,9 @@
 /** Adds notes to a search's answer about ignore files that were skipped, because they change what the model sees. */
 import { lstat } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import type { ResolvedPath } from '../../packages/workspace/index.ts';
 import { nameInLine } from '../../shared/text/plain-sight.ts';
 import { readRulesAbove } from '../search/ignore-files.ts';
-import type { ResolvedPath } from '../workspace/workspace.ts';
 import type { ToolContext, ToolExecutor } from './executor.ts';
 
 /** Wraps the executor of a search: appends these notes to its result. */

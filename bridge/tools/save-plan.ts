@@ -2,11 +2,10 @@
 
 import { compute } from '../../machine/compute/compute.ts';
 import { EDIT_TASKS } from '../../packages/edits/tasks.ts';
+import { readContentIfAny, replaceFileAt } from '../../packages/workspace/index.ts';
 import { nameInLine } from '../../shared/text/plain-sight.ts';
 import { savePlan } from '../../shared/tools/save-plan.ts';
 import { PLAN_FILE } from '../../shared/wire/plan-file.ts';
-import { replaceFileAt } from '../workspace/changes.ts';
-import { readContentIfAny } from '../workspace/files.ts';
 import { toProposed } from './edit-proposal.ts';
 import { unshaped } from './edit-shape.ts';
 import {

@@ -3,8 +3,8 @@ import { lstat, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ToolFailure } from '../../machine/failure.ts';
 import { readPlainFile } from '../../machine/private-files.ts';
+import { linkedGitFolders } from '../../packages/workspace/index.ts';
 import { nameInLine } from '../../shared/text/plain-sight.ts';
-import { linkedGitFolders } from '../sandbox/view/git-folders.ts';
 import { type Git, type GitCall, gitFailed, worktreeFailed } from './git.ts';
 import { WORKTREE_LIMITS } from './limits.ts';
 

@@ -159,7 +159,7 @@ export async function checkWorkspace(location: StateLocation): Promise<CheckResu
 /** Hooks that the owner may believe to run. */
 async function checkHooks({ workspaceDir, projectDir }: StatePlace): Promise<CheckResult[]> {
   const { findHooks } = await import('../../bridge/hooks/find.ts');
-  const { Workspace } = await import('../../bridge/workspace/workspace.ts');
+  const { Workspace } = await import('../../packages/workspace/index.ts');
   const workspace = await Workspace.open(workspaceDir);
   const { hooks, idle, missing, broken } = await findHooks({ workspace, stateDir: projectDir });
   const untrusted = hooks.filter(({ isTrusted }) => !isTrusted).length;

@@ -145,7 +145,7 @@ async function findAllHooks(options: LocationOptions): Promise<FoundHooks> {
 }
 
 async function placeOf(options: LocationOptions) {
-  const { Workspace } = await import('../../bridge/workspace/workspace.ts');
+  const { Workspace } = await import('../../packages/workspace/index.ts');
   const { workspaceDir, projectDir } = await locateState(await findLocation(options, 'kept'));
   return { workspace: await Workspace.open(workspaceDir), stateDir: projectDir };
 }

@@ -5,7 +5,7 @@ import { expect, it, vi } from 'vitest';
 import { readAudit } from '../../bridge/grantees/audit.ts';
 import { findHooks } from '../../bridge/hooks/find.ts';
 import { writeTrusted } from '../../bridge/hooks/trust.ts';
-import { Workspace } from '../../bridge/workspace/workspace.ts';
+import { Workspace } from '../../packages/workspace/workspace.ts';
 import { NO_BUBBLEWRAP } from '../bridge/sandbox/sandboxed-workspace.ts';
 import { newSession, openEditor, prompt } from './acp-editor.ts';
 import { sendAllowing } from './allowing.ts';

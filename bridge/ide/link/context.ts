@@ -2,10 +2,10 @@
 import { realpath } from 'node:fs/promises';
 import { isAbsolute } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Workspace } from '../../../packages/workspace/index.ts';
 import { CONTEXT_LIMITS, EDITOR_LIMITS } from '../../../shared/limits.ts';
 import { cutNote } from '../../../shared/text/cut-lines.ts';
 import type { EditorContext } from '../../../shared/wire/tunnel.ts';
-import type { Workspace } from '../../workspace/workspace.ts';
 import type { EditorView } from './link.ts';
 import { fromOne, type OpenFile } from './wire.ts';
 

@@ -1,10 +1,10 @@
 /** The editor's errors for the model: those of the files that person and agent work on. */
 import { realpath } from 'node:fs/promises';
 import { isAbsolute } from 'node:path';
+import type { Workspace } from '../../../packages/workspace/index.ts';
 import { FINDING_LIMITS, REQUEST_LIMITS } from '../../../shared/limits.ts';
 import { shorten } from '../../../shared/text/plain-sight.ts';
 import type { Diagnostics } from '../../../shared/wire/findings.ts';
-import type { Workspace } from '../../workspace/workspace.ts';
 import { withOneActive } from './context.ts';
 import { LINK_LIMITS } from './limits.ts';
 import type { EditorLink } from './link.ts';

@@ -5,10 +5,10 @@
  */
 import { closeSync, fstatSync, readFileSync } from 'node:fs';
 import type { BytePath } from '../../../machine/byte-path.ts';
+import { type ClosedEntry, identityOf } from '../../../packages/workspace/index.ts';
 import type { CommandUser } from '../account.ts';
 import { openPlace } from '../view/known-entries.ts';
 import type { Mask, MasksByPath, OwnFile } from '../view/masks.ts';
-import { type ClosedEntry, identityOf } from '../view/scan.ts';
 import { closeEntries, mountable, SEAL } from '../view/view.ts';
 import { ownUser } from './command-arguments.ts';
 import { type Entry, type Holder, type Mount, startHolder } from './holder.ts';

@@ -1,14 +1,19 @@
 /** Keeps the bases of one workspace up to date with the workspace's protected and secret paths. */
 
 import { type BytePath, fromText, isBelow, toText } from '../../../machine/byte-path.ts';
+import {
+  type ClosedEntries,
+  type ClosedEntry,
+  FOLDER_LIMITS,
+  WorkspaceScan,
+  withLinkedPlaces,
+} from '../../../packages/workspace/index.ts';
 import { type CommandUser, otherRights } from '../account.ts';
 import { SANDBOX_LIMITS } from '../limits.ts';
 import type { Author } from '../view/git-author.ts';
 import { KnownEntries } from '../view/known-entries.ts';
-import { withLinkedPlaces } from '../view/linked-places.ts';
 import type { FolderLink, Links } from '../view/links.ts';
 import { Masks, type OwnFile, TrackedSecrets } from '../view/masks.ts';
-import { type ClosedEntries, type ClosedEntry, WorkspaceScan } from '../view/scan.ts';
 import { closeEntries, mountable } from '../view/view.ts';
 import { Base } from './base.ts';
 import {
@@ -83,7 +88,7 @@ export class Bases implements Disposable {
     const { workspace, alias = workspace } = options;
     const ignoring = [...new Set([workspace, alias])].map(fromText);
     const bases = new Bases(options, ignoring);
-    const look = bases.#look(SANDBOX_LIMITS.firstScanMs);
+    const look = bases.#look(FOLDER_LIMITS.firstScanMs);
     const [found] = await Promise.all([look, bases.#nameAuthor()]);
     bases.#known.remember(await withLinkedPlaces(found, bases.#workspace));
     const { hasOverflowed } = bases.#known;
@@ -108,7 +113,7 @@ export class Bases implements Disposable {
   /** Throws a ToolFailure when no base can be made. */
   async current(kind: BaseKind): Promise<CurrentBase> {
     if (kind === 'git') await this.#nameAuthor();
-    const found = await this.#look(SANDBOX_LIMITS.scanMs);
+    const found = await this.#look(FOLDER_LIMITS.scanMs);
     assertPlain(found);
     const places = this.#known.places();
     const { base, reopenings } = this.#bases.get(kind) ?? {};
@@ -135,7 +140,7 @@ export class Bases implements Disposable {
     if (kind === 'git') await this.#nameAuthor();
     const { thaw, awake } = await freeze();
     try {
-      const found = await this.#look(SANDBOX_LIMITS.scanMs);
+      const found = await this.#look(FOLDER_LIMITS.scanMs);
       assertPlain(found);
       this.#known.remember(found.entries);
       const places = this.#known.places();
@@ -178,7 +183,7 @@ export class Bases implements Disposable {
     for (let attempt = 0; attempt < SANDBOX_LIMITS.baseAttempts; attempt++) {
       const { thaw, awake } = await freeze();
       try {
-        const found = await this.#look(SANDBOX_LIMITS.scanMs);
+        const found = await this.#look(FOLDER_LIMITS.scanMs);
         this.#known.remember(found.entries);
         const places = this.#known.places();
         const { reopenings } = this.#known;

@@ -5,11 +5,11 @@
 import { fromText, toBytes } from '../../../machine/byte-path.ts';
 import { ToolFailure } from '../../../machine/failure.ts';
 import { Lanes } from '../../../machine/lanes.ts';
+import { linkedGit } from '../../../packages/workspace/index.ts';
 import { GIB } from '../../../shared/units.ts';
 import { FIRST_INPUT, type Launch, shellArgv, shellDescriptor } from '../../terminal/launch.ts';
 import type { CommandUser } from '../account.ts';
 import { readAuthor, UNKNOWN_AUTHOR } from '../view/git-author.ts';
-import { linkedGit } from '../view/git-folders.ts';
 import { Links } from '../view/links.ts';
 import { hideFolder, SEAL, systemView } from '../view/view.ts';
 import { Bases } from './bases.ts';

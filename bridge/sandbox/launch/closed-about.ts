@@ -2,9 +2,8 @@
 
 import { type BytePath, isBelow, toText } from '../../../machine/byte-path.ts';
 import { ToolFailure } from '../../../machine/failure.ts';
-import type { IgnoreFile } from '../../ignored/chain.ts';
+import type { ClosedEntries, ClosedEntry, IgnoreFile } from '../../../packages/workspace/index.ts';
 import { SANDBOX_LIMITS } from '../limits.ts';
-import type { ClosedEntries, ClosedEntry } from '../view/scan.ts';
 import type { ClosedName } from './confinement.ts';
 
 /** `git` leaves git's own files writable, for a command that a person allowed to change them. */

@@ -1,9 +1,15 @@
 /** Looks, before each command, for what the names in a workspace do not show: ignored entries, links, odd folders. */
+
 import { type BytePath, fromText, toText } from '../../../machine/byte-path.ts';
+import {
+  type ClosedEntries,
+  type ClosedEntry,
+  closureOf,
+  FOLDER_LIMITS,
+  WorkspaceScan,
+  withLinkedPlaces,
+} from '../../../packages/workspace/index.ts';
 import { SANDBOX_LIMITS } from '../limits.ts';
-import { withLinkedPlaces } from '../view/linked-places.ts';
-import { closureOf } from '../view/protected.ts';
-import { type ClosedEntries, type ClosedEntry, WorkspaceScan } from '../view/scan.ts';
 import {
   assertPlain,
   type BaseKind,
@@ -44,7 +50,7 @@ export class ClosedLook {
     { readonly ok: true; readonly look: ClosedLook } | { readonly ok: false; reason: string }
   > {
     const look = new ClosedLook(workspace, alias, readable);
-    const found = await look.#look(SANDBOX_LIMITS.firstScanMs);
+    const found = await look.#look(FOLDER_LIMITS.firstScanMs);
     if (found.isCut) return { ok: false, reason: TOO_LARGE };
     if (found.odd) {
       const reason = `${oddProblem(found.odd)}, so a person must allow each command: make it a regular file.`;
@@ -60,7 +66,7 @@ export class ClosedLook {
 
   /** Throws a ToolFailure where it is unknown what is closed. */
   async now(kind: BaseKind): Promise<ClosedNow> {
-    const found = await this.#look(SANDBOX_LIMITS.scanMs);
+    const found = await this.#look(FOLDER_LIMITS.scanMs);
     assertPlain(found);
     const places = [...this.#led, ...found.entries];
     // By a rule about a link, a command could close any place of the disk to later ones. A pattern holds the link's name.

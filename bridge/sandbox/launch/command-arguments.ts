@@ -2,6 +2,7 @@
 
 import { isBelow } from '../../../machine/byte-path.ts';
 import { shellWord } from '../../../machine/shell-word.ts';
+import type { Rights } from '../../../packages/workspace/index.ts';
 import { inOneLine } from '../../../shared/text/plain-sight.ts';
 import { hostWords } from '../../../shared/tools/registries.ts';
 import type { Permission } from '../../../shared/tools/run-terminal-cmd.ts';
@@ -14,7 +15,6 @@ import {
   shellScript,
   startDescriptor,
 } from '../../terminal/launch.ts';
-import type { Rights } from '../account.ts';
 import { SANDBOX_LIMITS } from '../limits.ts';
 import type { FolderLink } from '../view/links.ts';
 import type { Bubblewrap } from './bubblewrap.ts';

@@ -1,9 +1,10 @@
 /** The contract of a confinement, and the confinement that does not confine. */
+
+import type { Closure } from '../../../packages/workspace/index.ts';
 import type { Permission } from '../../../shared/tools/run-terminal-cmd.ts';
 import { type Launch, shellArgv, shellDescriptor } from '../../terminal/launch.ts';
 import type { Dialer } from '../../terminal/process-book.ts';
 import type { FolderLink } from '../view/links.ts';
-import type { Closure } from '../view/protected.ts';
 import type { Door } from './door.ts';
 import { fullEnvironment, limitedEnvironment } from './environment.ts';
 

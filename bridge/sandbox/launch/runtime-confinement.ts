@@ -7,6 +7,7 @@ import { isBelow } from '../../../machine/byte-path.ts';
 import { ToolFailure } from '../../../machine/failure.ts';
 import { Lanes } from '../../../machine/lanes.ts';
 import { shellWord } from '../../../machine/shell-word.ts';
+import { linkedGit } from '../../../packages/workspace/index.ts';
 import {
   FIRST_INPUT,
   type Launch,
@@ -17,7 +18,6 @@ import {
 } from '../../terminal/launch.ts';
 import type { CommandUser } from '../account.ts';
 import { readAuthor, UNKNOWN_AUTHOR } from '../view/git-author.ts';
-import { linkedGit } from '../view/git-folders.ts';
 import { namePatterns } from '../view/name-patterns.ts';
 import { shownPaths } from '../view/view.ts';
 import type { ClosedAbout } from './closed-about.ts';

@@ -5,11 +5,17 @@ import { closeSync, constants, fstatSync, lstatSync, openSync, readlinkSync } fr
 import { dirname } from 'node:path';
 import { type BytePath, isBelow, toBytes, toText } from '../../../machine/byte-path.ts';
 import { isSystemError } from '../../../machine/system-error.ts';
-import { type IgnoreFile, SECRET_IGNORE_FILES } from '../../ignored/chain.ts';
-import { IgnoredPaths } from '../../ignored/ignored-paths.ts';
-import type { Rights } from '../account.ts';
+import {
+  type ClosedEntry,
+  canBeLookedInto,
+  IgnoredPaths,
+  type IgnoreFile,
+  identityOf,
+  type Rights,
+  type ScanOptions,
+  SECRET_IGNORE_FILES,
+} from '../../../packages/workspace/index.ts';
 import { SANDBOX_LIMITS } from '../limits.ts';
-import { type ClosedEntry, canBeLookedInto, identityOf, type ScanOptions } from './scan.ts';
 
 /** `O_PATH` of `<fcntl.h>`, which Node lacks: the descriptor only stands for a place in the tree and opens nothing. */
 export const O_PATH = 0o10000000;

@@ -1,9 +1,15 @@
 /** Shows folders of the person's to commands in another folder: read-only, and without their secrets. */
+
 import { realpath, stat } from 'node:fs/promises';
 import { type BytePath, fromText, isBelow } from '../../../machine/byte-path.ts';
-import { type CommandUser, otherRights, type Rights } from '../account.ts';
+import {
+  type ClosedEntry,
+  FOLDER_LIMITS,
+  type Rights,
+  WorkspaceScan,
+} from '../../../packages/workspace/index.ts';
+import { type CommandUser, otherRights } from '../account.ts';
 import { SANDBOX_LIMITS } from '../limits.ts';
-import { type ClosedEntry, WorkspaceScan } from './scan.ts';
 import { closeEntries, mountable } from './view.ts';
 
 /** Shows a folder, without its secrets and read-only, at a place that commands know. Both paths are real. */
@@ -69,7 +75,7 @@ export class Links {
         ...(isBelow(this.#around, source) && { writable: this.#around }),
       });
     this.#scans.set(from, scan);
-    const { entries, isCut } = await scan.look(SANDBOX_LIMITS.firstScanMs);
+    const { entries, isCut } = await scan.look(FOLDER_LIMITS.firstScanMs);
     if (isCut) throw tooMany(from);
     const isClosed = ({ closure, kind }: ClosedEntry) => closure === 'secret' && kind !== 'link';
     return mountable(entries.filter(isClosed)).map((entry) => ({

@@ -3,6 +3,7 @@
  * by which git knows the file as unchanged, and no content, so git neither reads, adds nor removes it. Of settings it
  * has what is no credential.
  */
+
 import { createHash, randomUUID } from 'node:crypto';
 import {
   chmodSync,
@@ -24,11 +25,19 @@ import {
 } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { type BytePath, fromText, isBelow, toBytes, toText } from '../../../machine/byte-path.ts';
-import { stampText } from '../../tree/stamp.ts';
+import {
+  type ClosedEntry,
+  FOLDER_LIMITS,
+  type IndexEntry,
+  identityOf,
+  namedFolder,
+  readIndex,
+  readText,
+  settleIndex,
+  stampText,
+} from '../../../packages/workspace/index.ts';
 import { SANDBOX_LIMITS } from '../limits.ts';
 import type { Author } from './git-author.ts';
-import { type IndexEntry, namedFolder, readIndex, readText, settleIndex } from './git-index.ts';
-import { type ClosedEntry, identityOf } from './scan.ts';
 import { shownSettings } from './shown-settings.ts';
 
 /** The tracked files at or below the path of a secret entry, by their paths. */
@@ -247,7 +256,7 @@ function settingsOf(
     try {
       const stats = fstatSync(descriptor);
       const isSame = stats.isFile() && identityOf(stats) === identity;
-      if (!isSame || stats.size > SANDBOX_LIMITS.maxConfigBytes) return undefined;
+      if (!isSame || stats.size > FOLDER_LIMITS.maxConfigBytes) return undefined;
       const content = shownSettings(name, readFileSync(descriptor, 'latin1'));
       const known = tracked?.get(path);
       if (content === undefined || (known && known.size !== content.length)) return undefined;
@@ -335,7 +344,7 @@ function indexOf(
   const folder = namedFolder(dotGit);
   if (folder === undefined) return undefined;
   const isGits =
-    readText(`${folder}/gitdir`, SANDBOX_LIMITS.maxPathBytes).trim() === dotGit ||
+    readText(`${folder}/gitdir`, FOLDER_LIMITS.maxPathBytes).trim() === dotGit ||
     folder.startsWith(`${repositoryAround(repository)}/.git/modules/`);
   const isOwn = isGits && isOwnFolder(folder) && realIfAny(folder)[0] === folder;
   return { path: `${folder}/index`, isOwn };

@@ -1,6 +1,11 @@
 /** The closed names of a workspace as patterns, for a sandbox that judges a name whenever a command uses it. */
-import { PROTECTED_IN_GITHUB, PROTECTED_KINDS } from './protected-kinds.ts';
-import { BACKUP_ENDS, EXAMPLE_FILES, SECRET_NAMES } from './secret-names.ts';
+import {
+  BACKUP_ENDS,
+  EXAMPLE_FILES,
+  PROTECTED_IN_GITHUB,
+  PROTECTED_KINDS,
+  SECRET_NAMES,
+} from '../../../packages/workspace/index.ts';
 
 /** `**` stands for any folders, `*` for any characters of a name, `[aA]` for one character. */
 export interface NamePatterns {

@@ -1,8 +1,8 @@
 /** Finds what may hold secrets in a folder of programs that lies neither in the system's folders nor at home. */
 import { open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { closureOf } from '../../../packages/workspace/index.ts';
 import { MIB } from '../../../shared/units.ts';
-import { closureOf } from './protected.ts';
 
 /** A secret-named file or folder, by its path from the folder. */
 export interface ProgramSecret {

@@ -7,11 +7,11 @@ import { lstat, readlink, realpath, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { type BytePath, fromText, isBelow } from '../../../machine/byte-path.ts';
 import { words } from '../../../machine/words.ts';
+import type { ClosedEntry } from '../../../packages/workspace/index.ts';
 import { type CommandUser, reachableBy } from '../account.ts';
 import { SANDBOX_LIMITS } from '../limits.ts';
 import type { MasksByPath } from './masks.ts';
 import { type ProgramSecret, secretsAmongPrograms } from './program-secrets.ts';
-import type { ClosedEntry } from './scan.ts';
 
 export interface ViewOptions {
   readonly workspace: string;

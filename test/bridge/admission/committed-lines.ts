@@ -3,8 +3,8 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Policy } from '../../../bridge/admission/policy.ts';
-import { closedToGit } from '../../../bridge/workspace/closed-to-git.ts';
-import { Workspace } from '../../../bridge/workspace/workspace.ts';
+import { closedToGit } from '../../../packages/workspace/closed-to-git.ts';
+import { Workspace } from '../../../packages/workspace/workspace.ts';
 import { type TemporaryWorkspace, temporaryWorkspace } from '../tools/temporary-workspace.ts';
 import { judge } from './judging.ts';
 

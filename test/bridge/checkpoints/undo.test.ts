@@ -16,7 +16,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { CHECKPOINT_LIMITS } from '../../../bridge/checkpoints/limits.ts';
-import { TREE_LIMITS } from '../../../bridge/tree/limits.ts';
+import { TREE_LIMITS } from '../../../packages/workspace/tree/limits.ts';
 import { Shell } from './shell.ts';
 import { UndoneFolder } from './undone-folder.ts';
 

@@ -6,10 +6,10 @@ import { join } from 'node:path';
 import { Checkpoints } from '../../../bridge/checkpoints/checkpoints.ts';
 import type { Selection } from '../../../bridge/checkpoints/selection.ts';
 import { applyUndo, previewUndo } from '../../../bridge/checkpoints/undo.ts';
-import { deleteFileAt, moveFileAt, replaceFileAt } from '../../../bridge/workspace/changes.ts';
-import { readContentIfAny } from '../../../bridge/workspace/files.ts';
-import { Workspace } from '../../../bridge/workspace/workspace.ts';
 import { aboutCall } from '../../../machine/log.ts';
+import { deleteFileAt, moveFileAt, replaceFileAt } from '../../../packages/workspace/changes.ts';
+import { readContentIfAny } from '../../../packages/workspace/files.ts';
+import { Workspace } from '../../../packages/workspace/workspace.ts';
 import { newCallId, newConversationId } from '../../../shared/ids.ts';
 
 export class UndoneFolder implements AsyncDisposable {

@@ -6,7 +6,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { CHECKPOINT_LIMITS } from '../../../bridge/checkpoints/limits.ts';
 import { previewUndo } from '../../../bridge/checkpoints/undo.ts';
 import { sentenceOf } from '../../../bridge/checkpoints/words.ts';
-import { TREE_LIMITS } from '../../../bridge/tree/limits.ts';
+import { TREE_LIMITS } from '../../../packages/workspace/tree/limits.ts';
 import { Shell } from './shell.ts';
 import { UndoneFolder } from './undone-folder.ts';
 

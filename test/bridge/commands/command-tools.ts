@@ -8,7 +8,7 @@ import { unconfined } from '../../../bridge/sandbox/launch/confinement.ts';
 import { BackgroundProcesses } from '../../../bridge/terminal/background.ts';
 import type { ToolContext } from '../../../bridge/tools/executor.ts';
 import { ReadLedger } from '../../../bridge/tools/ledger.ts';
-import { Workspace } from '../../../bridge/workspace/workspace.ts';
+import { Workspace } from '../../../packages/workspace/workspace.ts';
 import type { ToolResult } from '../../../shared/wire/tunnel.ts';
 import { carryOut } from '../tools/temporary-workspace.ts';
 

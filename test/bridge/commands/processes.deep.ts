@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { createCommandTools } from '../../../bridge/commands/feature.ts';
 import { TERMINAL_LIMITS } from '../../../bridge/terminal/limits.ts';
-import { Workspace } from '../../../bridge/workspace/workspace.ts';
+import { Workspace } from '../../../packages/workspace/workspace.ts';
 import { COMMAND_LIMITS } from '../../../shared/limits.ts';
 import { freshWorkspace, NO_BUBBLEWRAP } from '../sandbox/sandboxed-workspace.ts';
 import { isAnyoneRunning } from '../terminal/plain-launch.ts';

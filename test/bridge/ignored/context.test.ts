@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 import { readFindable, readShowable } from '../../../bridge/admission/judge.ts';
 import { Finder } from '../../../bridge/context/finder.ts';
 import { Looker } from '../../../bridge/context/looker.ts';
-import { Workspace } from '../../../bridge/workspace/workspace.ts';
+import { Workspace } from '../../../packages/workspace/workspace.ts';
 import { findMentions } from '../../../shared/text/mentions.ts';
 import { temporaryFolder, temporaryWorkspace } from '../tools/temporary-workspace.ts';
 

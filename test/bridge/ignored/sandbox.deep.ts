@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { rm, symlink } from 'node:fs/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Confinement } from '../../../bridge/sandbox/launch/confinement.ts';
-import { Workspace } from '../../../bridge/workspace/workspace.ts';
+import { Workspace } from '../../../packages/workspace/workspace.ts';
 import {
   git,
   NO_BUBBLEWRAP,

@@ -1,6 +1,6 @@
 /** The index of a folder with vectors, in a process of its own that can be killed: ROOT DATABASE BASE_URL. */
 import { CodeIndex } from '../../../bridge/index/code-index.ts';
-import { Workspace } from '../../../bridge/workspace/workspace.ts';
+import { Workspace } from '../../../packages/workspace/workspace.ts';
 
 const [root = '', path = '', baseUrl = ''] = process.argv.slice(2);
 const workspace = await Workspace.open(root);

@@ -2,8 +2,8 @@
 import { dirname, join } from 'node:path';
 import { expect, onTestFinished } from 'vitest';
 import { type CodeEmbedding, CodeIndex } from '../../../bridge/index/code-index.ts';
-import { Workspace } from '../../../bridge/workspace/workspace.ts';
 import type { IndexReport } from '../../../machine/bridge-status.ts';
+import { Workspace } from '../../../packages/workspace/workspace.ts';
 import { type TemporaryWorkspace, temporaryWorkspace } from '../tools/temporary-workspace.ts';
 
 /** How questions are asked that are about something else. */

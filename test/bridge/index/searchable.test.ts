@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it, onTestFinished } from 'vitest';
 import { Searchable } from '../../../bridge/index/searchable.ts';
-import { TREE_LIMITS } from '../../../bridge/tree/limits.ts';
+import { TREE_LIMITS } from '../../../packages/workspace/tree/limits.ts';
 import { conceptVector } from '../../far-ends/embeddings-server.ts';
 import { temporaryWorkspace } from '../tools/temporary-workspace.ts';
 

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import type { BridgeTool } from '../../../bridge/tools/executor.ts';
 import { reportingNames } from '../../../bridge/tools/new-names.ts';
-import { Workspace } from '../../../bridge/workspace/workspace.ts';
+import { Workspace } from '../../../packages/workspace/workspace.ts';
 import { NO_BUBBLEWRAP } from '../sandbox/sandboxed-workspace.ts';
 import { carryOut, contextIn, FILE_TOOLS } from '../tools/temporary-workspace.ts';
 import { guardedWorkspace } from './guarded-workspace.ts';

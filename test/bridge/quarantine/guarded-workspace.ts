@@ -8,9 +8,9 @@ import { type ListProtected, protectedIn } from '../../../bridge/quarantine/list
 import { listRecords } from '../../../bridge/quarantine/store.ts';
 import { BackgroundProcesses } from '../../../bridge/terminal/background.ts';
 import { ReadLedger } from '../../../bridge/tools/ledger.ts';
-import { Workspace } from '../../../bridge/workspace/workspace.ts';
 import { currentCall } from '../../../machine/log.ts';
 import type { LogIds } from '../../../machine/log-line.ts';
+import { Workspace } from '../../../packages/workspace/workspace.ts';
 import type { AttentionItem } from '../../../shared/wire/attention.ts';
 import { TerminalCommandMetadata } from '../../../shared/wire/documents.ts';
 import {

@@ -2,7 +2,7 @@
 import { mkdir, rm, stat, symlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { looksLikeRepository } from '../../../bridge/sandbox/view/protected.ts';
+import { looksLikeRepository } from '../../../packages/workspace/closed/protected.ts';
 import { NO_BUBBLEWRAP } from '../sandbox/sandboxed-workspace.ts';
 import { temporaryWorkspace } from '../tools/temporary-workspace.ts';
 import { guardedWorkspace } from './guarded-workspace.ts';

@@ -20,7 +20,7 @@ const REPOSITORY =
 const LOOK_ALIKE =
   'git init -q --bare b; printf "[core]\\n\\tsshCommand=touch \\"$HERE/ran\\"; false\\n[remote \\"origin\\"]\\n\\turl=ssh://h/x\\n" > b/config';
 const CROWD = 'for i in $(seq 501); do : > f$i; done';
-// Longer than SANDBOX_LIMITS.maxPathBytes, and shorter than what git takes, wherever the clone is.
+// Longer than FOLDER_LIMITS.maxPathBytes, and shorter than what git takes, wherever the clone is.
 const LONG = 'n=$(printf "%0200d" 0); for i in $(seq 18); do mkdir $n; cd $n || exit; done';
 
 /** Name, commands in the folder, the thing that must be away, and what is put away. */

@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { describe, expect, it, vi } from 'vitest';
-import { rulesFromAbove } from '../../../bridge/ignored/rules.ts';
 import { listFiles } from '../../../bridge/search/file-list.ts';
 import { runRipgrep } from '../../../bridge/search/ripgrep.ts';
+import { rulesFromAbove } from '../../../packages/workspace/ignored/rules.ts';
 import { type TemporaryWorkspace, temporaryWorkspace } from '../tools/temporary-workspace.ts';
 import { listedByRipgrep, randomProject } from './random-project.ts';
 

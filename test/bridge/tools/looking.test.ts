@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { SEARCH_LIMITS } from '../../../bridge/search/limits.ts';
 import { LongRecord, splitRecords } from '../../../bridge/search/records.ts';
 import { runRipgrep } from '../../../bridge/search/ripgrep.ts';
-import { Workspace } from '../../../bridge/workspace/workspace.ts';
+import { Workspace } from '../../../packages/workspace/workspace.ts';
 import { TOOL_LIMITS } from '../../../shared/limits.ts';
 import { temporaryWorkspace } from './temporary-workspace.ts';
 

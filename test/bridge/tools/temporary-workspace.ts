@@ -13,8 +13,8 @@ import {
   toErrorResult,
 } from '../../../bridge/tools/executor.ts';
 import { ReadLedger } from '../../../bridge/tools/ledger.ts';
-import { type ResolvedPath, Workspace } from '../../../bridge/workspace/workspace.ts';
 import { ToolFailure } from '../../../machine/failure.ts';
+import { type ResolvedPath, Workspace } from '../../../packages/workspace/workspace.ts';
 import type { ToolResult } from '../../../shared/wire/tunnel.ts';
 
 /** The tools of a bridge without commands, index and language servers. One of `more` takes the place of another. */

@@ -5,7 +5,7 @@ import { createFileTools } from '../../../bridge/tools/catalogue.ts';
 import type { BridgeTool } from '../../../bridge/tools/executor.ts';
 import { ReadLedger } from '../../../bridge/tools/ledger.ts';
 import { Journal } from '../../../bridge/tunnel/journal.ts';
-import { Workspace } from '../../../bridge/workspace/workspace.ts';
+import { Workspace } from '../../../packages/workspace/workspace.ts';
 import { roomsOf } from '../one-room.ts';
 
 const { root, path, call, moment } = JSON.parse(process.argv[2] ?? '');

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { editorContext, withOneActive } from '../../../../bridge/ide/link/context.ts';
 import type { OpenFile } from '../../../../bridge/ide/link/wire.ts';
-import { Workspace } from '../../../../bridge/workspace/workspace.ts';
+import { Workspace } from '../../../../packages/workspace/workspace.ts';
 import { EDITOR_LIMITS } from '../../../../shared/limits.ts';
 import { EditorContext } from '../../../../shared/wire/tunnel.ts';
 import { temporaryFolder } from '../../../local/temporary-folder.ts';

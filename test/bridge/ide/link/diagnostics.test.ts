@@ -5,7 +5,7 @@ import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { editorDiagnostics } from '../../../../bridge/ide/link/diagnostics.ts';
 import { LINK_LIMITS } from '../../../../bridge/ide/link/limits.ts';
 import { readDiagnostics } from '../../../../bridge/ide/link/wire.ts';
-import { Workspace } from '../../../../bridge/workspace/workspace.ts';
+import { Workspace } from '../../../../packages/workspace/workspace.ts';
 import { FINDING_LIMITS } from '../../../../shared/limits.ts';
 import { Diagnostics } from '../../../../shared/wire/findings.ts';
 import { type CompanionScript, textResult } from '../../../far-ends/scripted-companion.ts';
