@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, realpathSync, symlinkSync, writeFileSync } from
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { probeConfinement } from '../bridge/sandbox/proof/confine.ts';
+import { probeConfinement } from '../packages/sandbox/index.ts';
 import {
   type Attack,
   LOOT,

@@ -3,6 +3,12 @@
  * it by this interface alone. What a feature adds to a verdict can only make it stricter.
  */
 
+import type {
+  Confinement,
+  Egress,
+  ProcessBook,
+  WorkspaceGuard,
+} from '../packages/sandbox/index.ts';
 import type { ResolvedPath, Workspace } from '../packages/workspace/index.ts';
 import type { Hello } from '../shared/wire/tunnel.ts';
 import type { Asker } from './admission/asking.ts';
@@ -12,12 +18,8 @@ import type { Undoing } from './admission/undoing.ts';
 import type { BridgeConfig } from './config.ts';
 import type { FindPiece } from './context/finder.ts';
 import type { LookPiece } from './context/looker.ts';
-import type { Egress } from './egress/egress.ts';
 import type { Feed } from './feeds.ts';
 import type { Audit } from './grantees/audit.ts';
-import type { WorkspaceGuard } from './quarantine/guard.ts';
-import type { Confinement } from './sandbox/launch/confinement.ts';
-import type { ProcessBook } from './terminal/process-book.ts';
 import type { EditShape } from './tools/edit-shape.ts';
 import type { BridgeTool } from './tools/executor.ts';
 import type { Offers } from './tools/offers.ts';

@@ -1,7 +1,6 @@
 /** Runs a program in the sandbox that is given a text and prints an answer. It can write nothing of the workspace. */
 import { ToolFailure } from '../machine/failure.ts';
-import type { Confinement } from './sandbox/launch/confinement.ts';
-import { type Program, spawnLaunch } from './terminal/spawn-launch.ts';
+import { type Confinement, type Program, spawnLaunch } from '../packages/sandbox/index.ts';
 
 export interface Filter {
   /** A line of a shell, in the sandbox. */

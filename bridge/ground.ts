@@ -9,21 +9,25 @@ import { isBelow } from '../machine/byte-path.ts';
 import { LocalError } from '../machine/local-error.ts';
 import { currentCall, logEvent } from '../machine/log.ts';
 import { PROGRAM_FOLDERS } from '../machine/programs.ts';
+import {
+  Egress,
+  enteredFolder,
+  ProcessBook,
+  probeConfinement,
+  protectedIn,
+  readReadable,
+  removeMasks,
+  stateFolders,
+  WorkspaceGuard,
+} from '../packages/sandbox/index.ts';
 import { Workspace } from '../packages/workspace/index.ts';
 import { Distrust } from './admission/distrust.ts';
 import { OwnersWord } from './admission/owners-word.ts';
 import { idleRules, ownersFiles, readOwnersRules } from './admission/rules.ts';
 import type { BridgeConfig } from './config.ts';
-import { Egress } from './egress/egress.ts';
 import type { BridgeGround } from './feature.ts';
 import { Audit } from './grantees/audit.ts';
 import { Grantees } from './grantees/grantees.ts';
-import { WorkspaceGuard } from './quarantine/guard.ts';
-import { protectedIn } from './quarantine/listing.ts';
-import { probeConfinement } from './sandbox/proof/confine.ts';
-import { removeMasks } from './sandbox/view/masks.ts';
-import { enteredFolder, readReadable, stateFolders } from './sandbox/view/owners-choice.ts';
-import { ProcessBook } from './terminal/process-book.ts';
 import { Offers } from './tools/offers.ts';
 import { Journal } from './tunnel/journal.ts';
 

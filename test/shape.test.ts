@@ -50,42 +50,32 @@ const MAY_IMPORT = parseTable(`
   machine/lanes.ts: machine
   machine/result-lines.ts: shared
   bridge/search/codebase: shared machine/compute packages/edits
-  bridge/terminal: shared machine machine/result-lines.ts machine/secrets node:
   bridge/compute: shared machine/compute machine/failure.ts machine/result-lines.ts machine/secrets
     packages/edits bridge/search/codebase unpdf
   machine/entry-kind.ts:
   machine/compute: shared machine machine/failure.ts node:
-  bridge/sandbox: shared machine packages/workspace node:
-  bridge/sandbox/view: shared machine packages/workspace bridge/sandbox zod node:
   bridge/search: shared machine machine/compute machine/failure.ts packages/edits packages/workspace
     bridge/search/codebase @vscode/ripgrep node:
   bridge/tools: shared machine machine/compute machine/failure.ts machine/log.ts
     machine/result-lines.ts machine/secrets packages/edits packages/workspace bridge/compute
     bridge/search zod node:
-  bridge/web: shared machine machine/compute machine/failure.ts bridge/compute zod node:
+  bridge/web: shared machine machine/compute machine/failure.ts packages/sandbox bridge/compute zod
+    node:
   bridge/admission: shared machine machine/failure.ts machine/lanes.ts machine/log.ts
     machine/secrets packages/workspace bridge/admission/shell bridge/grantees bridge/tools
     bridge/web zod node:
-  bridge/sandbox/launch: shared machine machine/failure.ts machine/lanes.ts packages/workspace
-    bridge/sandbox bridge/sandbox/view bridge/terminal zod node:
-  bridge/context: shared machine machine/compute machine/failure.ts packages/workspace
-    bridge/compute bridge/grantees bridge/sandbox/launch bridge/search bridge/terminal bridge/tools
-    bridge/web node:
+  bridge/context: shared machine machine/compute machine/failure.ts packages/sandbox
+    packages/workspace bridge/compute bridge/grantees bridge/search bridge/tools bridge/web node:
   bridge/tunnel: shared machine machine/log.ts machine/secrets bridge/admission bridge/context
     bridge/feeds.ts bridge/grantees ws zod node:
   bridge/config.ts: shared machine bridge/tools bridge/tunnel bridge/web
-  bridge/egress: shared machine bridge/sandbox/launch bridge/web node:
-  bridge/quarantine: shared machine machine/entry-kind.ts machine/failure.ts machine/lanes.ts
-    machine/log.ts packages/workspace bridge/sandbox/view zod node:
-  bridge/feature.ts: shared packages/workspace bridge/admission bridge/config.ts bridge/context
-    bridge/egress bridge/feeds.ts bridge/grantees bridge/quarantine bridge/sandbox/launch
-    bridge/terminal bridge/tools bridge/tunnel
+  bridge/feature.ts: shared packages/sandbox packages/workspace bridge/admission bridge/config.ts
+    bridge/context bridge/feeds.ts bridge/grantees bridge/tools bridge/tunnel
   bridge/checkpoints: shared machine machine/compute machine/failure.ts machine/lanes.ts
     machine/log.ts packages/edits packages/workspace bridge/admission bridge/compute
     bridge/feature.ts bridge/tools zod node:
-  bridge/commands: shared machine machine/failure.ts machine/result-lines.ts packages/workspace
-    bridge/egress bridge/feature.ts bridge/quarantine bridge/sandbox/launch bridge/search
-    bridge/terminal bridge/tools node:
+  bridge/commands: shared machine machine/failure.ts machine/result-lines.ts packages/sandbox
+    packages/workspace bridge/feature.ts bridge/search bridge/tools node:
   bridge/rules: shared machine machine/compute machine/failure.ts machine/log.ts packages/workspace
     bridge/feature.ts bridge/search node:
   bridge/completion: shared machine/compute machine/log.ts packages/workspace bridge/feature.ts
@@ -93,17 +83,17 @@ const MAY_IMPORT = parseTable(`
   bridge/definitions: shared machine/failure.ts packages/workspace bridge/feature.ts bridge/rules
     zod
   bridge/diagnostics: shared machine machine/compute machine/failure.ts machine/lanes.ts
-    packages/edits packages/workspace bridge/feature.ts bridge/sandbox/launch bridge/search
-    bridge/terminal bridge/tools zod node:
-  bridge/filter.ts: machine/failure.ts bridge/sandbox/launch bridge/terminal
+    packages/edits packages/sandbox packages/workspace bridge/feature.ts bridge/search bridge/tools
+    zod node:
+  bridge/filter.ts: machine/failure.ts packages/sandbox
   bridge/formatting: shared machine machine/compute packages/edits bridge/diagnostics
     bridge/feature.ts bridge/filter.ts bridge/tools zod node:
   bridge/ide/discovery: shared machine zod node:
   bridge/mcp/login: shared machine bridge/mcp @modelcontextprotocol/client zod node:
-  bridge/mcp/transport: shared machine bridge/mcp bridge/mcp/login bridge/quarantine
-    bridge/sandbox/launch bridge/terminal @modelcontextprotocol/client node:
-  bridge/mcp/offers: shared machine machine/failure.ts bridge/mcp bridge/mcp/transport
-    bridge/terminal bridge/tools @modelcontextprotocol/client zod
+  bridge/mcp/transport: shared machine packages/sandbox bridge/mcp bridge/mcp/login
+    @modelcontextprotocol/client node:
+  bridge/mcp/offers: shared machine machine/failure.ts packages/sandbox bridge/mcp
+    bridge/mcp/transport bridge/tools @modelcontextprotocol/client zod
   bridge/mcp: shared machine machine/failure.ts machine/log.ts bridge/feature.ts bridge/feeds.ts
     bridge/mcp/login bridge/mcp/offers bridge/mcp/transport bridge/tools
     @modelcontextprotocol/client zod node:
@@ -113,30 +103,29 @@ const MAY_IMPORT = parseTable(`
   bridge/guests: shared machine machine/compute machine/failure.ts machine/log.ts packages/edits
     packages/workspace bridge/context bridge/feature.ts bridge/feeds.ts bridge/ide/discovery
     bridge/ide/link bridge/tools bridge/tunnel companion/index.ts zod node:
-  bridge/hooks: shared machine machine/compute machine/failure.ts machine/log.ts packages/workspace
-    bridge/compute bridge/feature.ts bridge/filter.ts bridge/sandbox/launch zod node:
+  bridge/hooks: shared machine machine/compute machine/failure.ts machine/log.ts packages/sandbox
+    packages/workspace bridge/compute bridge/feature.ts bridge/filter.ts zod node:
   bridge/index: shared machine machine/compute machine/log.ts machine/result-lines.ts
     machine/secrets packages/edits packages/workspace bridge/config.ts bridge/context
     bridge/feature.ts bridge/search bridge/search/codebase bridge/tools web-tree-sitter zod node:
-  bridge/ports: shared machine/failure.ts machine/lanes.ts machine/log.ts bridge/admission
-    bridge/commands bridge/feature.ts bridge/terminal node:
+  bridge/ports: shared machine/failure.ts machine/lanes.ts machine/log.ts packages/sandbox
+    bridge/admission bridge/commands bridge/feature.ts node:
   bridge/skills: shared machine/failure.ts packages/workspace bridge/feature.ts bridge/rules
     bridge/tools node:
   bridge/web-tools: shared bridge/feature.ts bridge/tools bridge/web
   bridge/features.ts: bridge/checkpoints bridge/commands bridge/completion bridge/definitions
     bridge/diagnostics bridge/feature.ts bridge/formatting bridge/guests bridge/hooks bridge/index
     bridge/mcp bridge/ports bridge/rules bridge/skills bridge/web-tools
-  bridge/sandbox/proof: shared machine bridge/sandbox bridge/sandbox/launch bridge/terminal node:
-  bridge/ground.ts: machine machine/log.ts packages/workspace bridge/admission bridge/config.ts
-    bridge/egress bridge/feature.ts bridge/grantees bridge/quarantine bridge/sandbox/proof
-    bridge/sandbox/view bridge/terminal bridge/tools bridge/tunnel @vscode/ripgrep node:
+  bridge/ground.ts: machine machine/log.ts packages/sandbox packages/workspace bridge/admission
+    bridge/config.ts bridge/feature.ts bridge/grantees bridge/tools bridge/tunnel @vscode/ripgrep
+    node:
   bridge/ide/probe.ts: shared machine bridge/ide/discovery eventsource-parser zod node:
   bridge/room.ts: bridge/admission bridge/feature.ts bridge/tools
   bridge/worktrees: shared machine machine/failure.ts machine/lanes.ts machine/log.ts
-    packages/workspace bridge/admission bridge/context bridge/feature.ts bridge/room.ts
-    bridge/sandbox bridge/sandbox/launch bridge/sandbox/view bridge/terminal bridge/tools zod node:
-  bridge/run.ts: machine machine/compute bridge/admission bridge/config.ts bridge/context
-    bridge/feature.ts bridge/features.ts bridge/ground.ts bridge/terminal bridge/tools bridge/tunnel
+    packages/sandbox packages/workspace bridge/admission bridge/context bridge/feature.ts
+    bridge/room.ts bridge/tools zod node:
+  bridge/run.ts: machine machine/compute packages/sandbox bridge/admission bridge/config.ts
+    bridge/context bridge/feature.ts bridge/features.ts bridge/ground.ts bridge/tools bridge/tunnel
     bridge/worktrees node:
   # Other rooms import only the face of this workspace.
   companion: shared machine @modelcontextprotocol/sdk node: zod
@@ -199,8 +188,8 @@ const MAY_IMPORT = parseTable(`
     commander node:
   cli/agents: shared machine cli/chat cli/render cli/target cli/terminal client/index.ts commander
     node:
-  cli/setup: shared machine packages/workspace bridge/admission bridge/grantees bridge/guests
-    bridge/hooks bridge/quarantine bridge/skills bridge/worktrees cli/limits.ts cli/list cli/target
+  cli/setup: shared machine packages/sandbox packages/workspace bridge/admission bridge/grantees
+    bridge/guests bridge/hooks bridge/skills bridge/worktrees cli/limits.ts cli/list cli/target
     cli/terminal client/index.ts local/backup local/check local/state commander node:
   cli/setup/connect: shared machine machine/log.ts bridge/config.ts bridge/run.ts cli/limits.ts
     cli/target cli/terminal local/bridge local/config local/processes local/state commander jose
@@ -212,9 +201,9 @@ const MAY_IMPORT = parseTable(`
     cli/limits.ts cli/list cli/render cli/setup/connect cli/setup/mcp cli/talk cli/target
     cli/terminal client/index.ts local/bridge local/config local/limits.ts local/own-root.ts
     local/processes local/server local/settings.ts local/state commander zod node:
-  cli/doctor: shared machine packages/workspace bridge/admission bridge/hooks bridge/quarantine
-    bridge/sandbox/proof bridge/sandbox/view cli/limits.ts cli/target cli/terminal local/config
-    local/own-root.ts local/runtime local/server local/settings.ts local/state commander node:
+  cli/doctor: shared machine packages/sandbox packages/workspace bridge/admission bridge/hooks
+    cli/limits.ts cli/target cli/terminal local/config local/own-root.ts local/runtime local/server
+    local/settings.ts local/state commander node:
   cli/service: shared machine cli/limits.ts cli/server cli/terminal local/config local/own-root.ts
     local/server local/state bin commander node:
   cli/commands.ts: cli/account cli/acp cli/agents cli/chat cli/completion cli/config
@@ -259,19 +248,19 @@ const MAY_IMPORT = parseTable(`
   bench/fuzz: @cfworker/json-schema
   bench/terminal: machine bench node:
   bench/cases: client/index.ts local/state bench zod node:
-  bench/escapes: machine/failure.ts packages/workspace bench/fuzz bridge/mcp/transport
-    bridge/quarantine bridge/sandbox/launch bridge/terminal node:
+  bench/escapes: machine/failure.ts packages/sandbox packages/workspace bench/fuzz
+    bridge/mcp/transport node:
   bench/faults: shared bench/fuzz client/index.ts local/bridge local/processes local/state bench zod
     node:
   bench/page: shared bench/faults client/index.ts bench playwright-core zod node:
   bench/recording:
-  bench/tools: shared machine packages/workspace bridge/checkpoints bridge/completion
-    bridge/diagnostics bridge/index bridge/sandbox/proof bridge/search bridge/terminal bridge/tools
-    local/runtime @vscode/ripgrep bench node:
-  bench: shared machine packages/workspace bench/cases bench/escapes bench/faults bench/fuzz
-    bench/page bench/recording bench/terminal bench/tools bridge/config.ts bridge/index
-    bridge/sandbox/proof bridge/search bridge/tunnel local/bridge local/limits.ts local/runtime
-    local/state bin esbuild jose playwright-core zod node:
+  bench/tools: shared machine packages/sandbox packages/workspace bridge/checkpoints
+    bridge/completion bridge/diagnostics bridge/index bridge/search bridge/tools local/runtime
+    @vscode/ripgrep bench node:
+  bench: shared machine packages/sandbox packages/workspace bench/cases bench/escapes bench/faults
+    bench/fuzz bench/page bench/recording bench/terminal bench/tools bridge/config.ts bridge/index
+    bridge/search bridge/tunnel local/bridge local/limits.ts local/runtime local/state bin esbuild
+    jose playwright-core zod node:
 
   worker/ports: shared worker/images worker/outcome.ts worker/conversation/store worker/storage
   worker/env.ts: worker/ports worker/deliveries worker/prompt worker/storage worker/upstream

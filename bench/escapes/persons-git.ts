@@ -4,9 +4,7 @@ import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { WorkspaceGuard } from '../../bridge/quarantine/guard.ts';
-import { writeKnown } from '../../bridge/quarantine/known.ts';
-import { protectedIn } from '../../bridge/quarantine/listing.ts';
+import { protectedIn, WorkspaceGuard, writeKnown } from '../../packages/sandbox/index.ts';
 
 /** Everything in the folder counts as made by a command: so it is for a bridge that follows a killed one. */
 export async function runPersonsGit(folder: string): Promise<void> {

@@ -1,8 +1,6 @@
 /** Runs attacks side by side on one workspace, in an order that a seed decides. */
 import { join } from 'node:path';
-import type { Confinement } from '../../bridge/sandbox/launch/confinement.ts';
-import { BackgroundProcesses } from '../../bridge/terminal/background.ts';
-import { runCommand } from '../../bridge/terminal/run-command.ts';
+import { BackgroundProcesses, type Confinement, runCommand } from '../../packages/sandbox/index.ts';
 import type { Random } from '../fuzz/random.ts';
 import { type Attack, type Beside, LOOT, makeRoom } from './attacks.ts';
 

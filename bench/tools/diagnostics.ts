@@ -10,8 +10,7 @@ import { EditChecks, type ProposedText } from '../../bridge/diagnostics/edit-che
 import { KNOWN_SERVERS } from '../../bridge/diagnostics/known-servers.ts';
 import { LanguageServer } from '../../bridge/diagnostics/language-server.ts';
 import { DIAGNOSTICS_LIMITS } from '../../bridge/diagnostics/limits.ts';
-import { probeConfinement } from '../../bridge/sandbox/proof/confine.ts';
-import { spawnLaunch } from '../../bridge/terminal/spawn-launch.ts';
+import { probeConfinement, spawnLaunch } from '../../packages/sandbox/index.ts';
 import { Workspace } from '../../packages/workspace/index.ts';
 import { alternate } from '../alternate.ts';
 import { giveAway, openTemporaryFolder } from '../folder.ts';

@@ -1,17 +1,19 @@
 /** Reports a command: to the model as text, to people as the metadata of a terminal command. */
 
 import { listed } from '../../machine/result-lines.ts';
+import {
+  type BackgroundOutcome,
+  type ClosedName,
+  type KnownProcess,
+  type RefusedHost,
+  type StopReason,
+  TERMINAL_LIMITS,
+} from '../../packages/sandbox/index.ts';
 import { attentionSentence } from '../../shared/shown/attention.ts';
 import { nameInLine } from '../../shared/text/plain-sight.ts';
 import type { AttentionItem } from '../../shared/wire/attention.ts';
 import type { TerminalCommandMetadata } from '../../shared/wire/documents.ts';
 import type { ToolResult } from '../../shared/wire/tunnel.ts';
-import type { RefusedHost } from '../egress/pass.ts';
-import type { ClosedName } from '../sandbox/launch/confinement.ts';
-import type { BackgroundOutcome } from '../terminal/background.ts';
-import { TERMINAL_LIMITS } from '../terminal/limits.ts';
-import type { KnownProcess } from '../terminal/process-book.ts';
-import type { StopReason } from '../terminal/running-command.ts';
 
 export interface CommandReport {
   readonly command: string;

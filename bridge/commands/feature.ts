@@ -1,6 +1,7 @@
 /** Commands: the tools that start them, read what they print, and stop them. */
+
+import { BackgroundProcesses } from '../../packages/sandbox/index.ts';
 import type { BridgeGround, Feature } from '../feature.ts';
-import { BackgroundProcesses } from '../terminal/background.ts';
 import type { BridgeTool } from '../tools/executor.ts';
 import { createControlProcess } from './control-process.ts';
 import { createReadProcess } from './read-process.ts';

@@ -1,11 +1,14 @@
 /** Shows the model a process: its state and a page of its output. */
 
 import { ToolFailure } from '../../machine/failure.ts';
+import {
+  type KnownProcess,
+  type ProcessBook,
+  TERMINAL_LIMITS,
+} from '../../packages/sandbox/index.ts';
 import { inOneLine, shorten } from '../../shared/text/plain-sight.ts';
 import { SECOND } from '../../shared/units.ts';
 import type { ToolResult } from '../../shared/wire/tunnel.ts';
-import { TERMINAL_LIMITS } from '../terminal/limits.ts';
-import type { KnownProcess, ProcessBook } from '../terminal/process-book.ts';
 import { describeEnd } from './command-result.ts';
 
 /** The conversation's process with this id. Throws a ToolFailure. */

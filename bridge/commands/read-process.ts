@@ -1,12 +1,15 @@
 /** Runs read_process: lists a conversation's processes, or shows the output of one, perhaps after a wait. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  type KnownProcess,
+  type ProcessBook,
+  TERMINAL_LIMITS,
+} from '../../packages/sandbox/index.ts';
 import { inOneLine } from '../../shared/text/plain-sight.ts';
 import { readProcess } from '../../shared/tools/process.ts';
 import { SECOND } from '../../shared/units.ts';
 import type { ToolResult } from '../../shared/wire/tunnel.ts';
 import { findLine } from '../search/text-search.ts';
-import { TERMINAL_LIMITS } from '../terminal/limits.ts';
-import type { KnownProcess, ProcessBook } from '../terminal/process-book.ts';
 import { type ArgumentsOf, type BridgeTool, doing, type ToolContext } from '../tools/executor.ts';
 import { describeProcess, processOf, toPage } from './process-report.ts';
 

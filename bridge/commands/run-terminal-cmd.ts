@@ -1,6 +1,25 @@
 /** Runs run_terminal_cmd: runs a shell command under the machine's confinement, to its end or in the background. */
 import { stat } from 'node:fs/promises';
 import { ToolFailure } from '../../machine/failure.ts';
+import {
+  type BackgroundOutcome,
+  type BackgroundProcesses,
+  BoundedOutput,
+  type CommandRequest,
+  type Confinement,
+  type Egress,
+  type GuardedCommand,
+  type KnownProcess,
+  lineIn,
+  type Pass,
+  type PreparedCommand,
+  proxyVariables,
+  runCommand,
+  type ShellSession,
+  ShellSessions,
+  TERMINAL_LIMITS,
+  type WorkspaceGuard,
+} from '../../packages/sandbox/index.ts';
 import type { ResolvedPath, Workspace } from '../../packages/workspace/index.ts';
 import { COMMAND_LIMITS } from '../../shared/limits.ts';
 import { WHOLE_NETWORK } from '../../shared/text/hosts.ts';
@@ -14,20 +33,6 @@ import { runTerminalCmd } from '../../shared/tools/run-terminal-cmd.ts';
 import type { Proposal } from '../../shared/wire/approvals.ts';
 import type { AttentionItem } from '../../shared/wire/attention.ts';
 import type { ToolResult } from '../../shared/wire/tunnel.ts';
-import { type Egress, proxyVariables } from '../egress/egress.ts';
-import type { Pass } from '../egress/pass.ts';
-import type { GuardedCommand, WorkspaceGuard } from '../quarantine/guard.ts';
-import type {
-  CommandRequest,
-  Confinement,
-  PreparedCommand,
-} from '../sandbox/launch/confinement.ts';
-import type { BackgroundOutcome, BackgroundProcesses } from '../terminal/background.ts';
-import { TERMINAL_LIMITS } from '../terminal/limits.ts';
-import { BoundedOutput } from '../terminal/output.ts';
-import type { KnownProcess } from '../terminal/process-book.ts';
-import { runCommand } from '../terminal/run-command.ts';
-import { lineIn, type ShellSession, ShellSessions } from '../terminal/shell-sessions.ts';
 import {
   type ArgumentsOf,
   type BridgeTool,

@@ -2,11 +2,13 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { SYSTEM_PATH } from '../../machine/programs.ts';
+import {
+  BoundedOutput,
+  type Confinement,
+  type Launch,
+  runCommand,
+} from '../../packages/sandbox/index.ts';
 import { cutLines } from '../../shared/text/cut-lines.ts';
-import type { Confinement } from '../sandbox/launch/confinement.ts';
-import type { Launch } from '../terminal/launch.ts';
-import { BoundedOutput } from '../terminal/output.ts';
-import { runCommand } from '../terminal/run-command.ts';
 import { STATUS_LIMITS } from './limits.ts';
 
 type NameFilter = (name: string) => boolean;

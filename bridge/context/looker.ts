@@ -1,6 +1,7 @@
 /** Looks at the workspace on request, and never by itself. */
+
+import type { Confinement } from '../../packages/sandbox/index.ts';
 import type { MachineContext } from '../../shared/wire/tunnel.ts';
-import type { Confinement } from '../sandbox/launch/confinement.ts';
 import { listInTime } from '../search/file-list.ts';
 import { readMachineContext } from './context.ts';
 

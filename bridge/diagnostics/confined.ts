@@ -1,6 +1,5 @@
 /** Language servers in the sandbox, where they can write nothing of the workspace. */
-import type { Confinement } from '../sandbox/launch/confinement.ts';
-import { spawnLaunch } from '../terminal/spawn-launch.ts';
+import { type Confinement, spawnLaunch } from '../../packages/sandbox/index.ts';
 import { SERVER_VARIABLES } from './known-servers.ts';
 import { type BeginProgram, NoAnswer } from './language-server.ts';
 import { readServerChoice } from './own-list.ts';

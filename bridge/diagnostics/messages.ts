@@ -6,8 +6,8 @@ import { addAbortListener } from 'node:events';
 import type { Readable, Writable } from 'node:stream';
 import * as z from 'zod';
 import { newDeferred } from '../../machine/deferred.ts';
+import { TERMINAL_LIMITS } from '../../packages/sandbox/index.ts';
 import { parseJson } from '../../shared/text/json.ts';
-import { TERMINAL_LIMITS } from '../terminal/limits.ts';
 import { DIAGNOSTICS_LIMITS } from './limits.ts';
 
 /** What the program may ask, and what it reports. */

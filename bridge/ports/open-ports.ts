@@ -5,11 +5,11 @@ import { pipeline } from 'node:stream/promises';
 import { ToolFailure } from '../../machine/failure.ts';
 import { Lanes } from '../../machine/lanes.ts';
 import { logEvent } from '../../machine/log.ts';
+import type { Dialer, KnownProcess, ProcessBook } from '../../packages/sandbox/index.ts';
 import { portText } from '../../shared/wire/approval-text.ts';
 import type { DeviceKey } from '../../shared/wire/approvals.ts';
 import type { PortRequest, ProcessInfo } from '../../shared/wire/processes.ts';
 import { isSigned } from '../admission/devices.ts';
-import type { Dialer, KnownProcess, ProcessBook } from '../terminal/process-book.ts';
 
 export const PORT_LIMITS = {
   /** Open at a time, of all processes: each one has a Node of its own in the network, with some 40 MB. */

@@ -2,13 +2,17 @@
 
 import { ToolFailure } from '../../machine/failure.ts';
 import { logTrouble } from '../../machine/log.ts';
+import {
+  type CommandEnd,
+  type KnownProcess,
+  type ProcessBook,
+  stopProcess,
+} from '../../packages/sandbox/index.ts';
 import { PROCESS_REPORT_LIMITS } from '../../shared/limits.ts';
 import { plainOutput } from '../../shared/shown/terminal-lines.ts';
 import { inOneLine, printableLine, shorten } from '../../shared/text/plain-sight.ts';
 import type { ProcessAsk, ProcessInfo, ProcessReport } from '../../shared/wire/processes.ts';
 import { describeEnd } from '../commands/command-result.ts';
-import { type KnownProcess, type ProcessBook, stopProcess } from '../terminal/process-book.ts';
-import type { CommandEnd } from '../terminal/running-command.ts';
 import type { OpenPorts } from './open-ports.ts';
 
 /** Does what is asked first. A port that is not opened is no failure of the list. Does not reject. */

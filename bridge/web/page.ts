@@ -7,10 +7,10 @@ import { isIP, type LookupFunction } from 'node:net';
 import { compute } from '../../machine/compute/compute.ts';
 import { ToolFailure } from '../../machine/failure.ts';
 import { request as requestHttp } from '../../machine/http.ts';
+import { isPublicAddress } from '../../packages/sandbox/index.ts';
 import { nameInLine } from '../../shared/text/plain-sight.ts';
 import { KIB, SECOND } from '../../shared/units.ts';
 import { CONTENT_TASKS } from '../compute/tasks.ts';
-import { isPublicAddress } from './addresses.ts';
 import { canonicalUrl } from './canonical.ts';
 
 export interface Net {

@@ -2,11 +2,9 @@
 import { rm } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { ToolFailure } from '../../machine/failure.ts';
+import { type CommandUser, type Confinement, readAuthor } from '../../packages/sandbox/index.ts';
 import { closureOf } from '../../packages/workspace/index.ts';
 import type { ClosedWorktree } from '../../shared/tools/worktree.ts';
-import type { CommandUser } from '../sandbox/account.ts';
-import type { Confinement } from '../sandbox/launch/confinement.ts';
-import { readAuthor } from '../sandbox/view/git-author.ts';
 import { readDifference } from './difference.ts';
 import { worktreeFailed } from './git.ts';
 import type { Workshop } from './making.ts';

@@ -2,10 +2,9 @@
 import { lstat } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { ToolFailure } from '../../machine/failure.ts';
+import { type FolderLink, isRealFolder, type OtherFolder } from '../../packages/sandbox/index.ts';
 import { anchorFolder, type ResolvedPath } from '../../packages/workspace/index.ts';
 import { nameInLine } from '../../shared/text/plain-sight.ts';
-import type { OtherFolder } from '../sandbox/launch/confinement.ts';
-import { type FolderLink, isRealFolder } from '../sandbox/view/links.ts';
 import { worktreeFailed } from './git.ts';
 import type { WorktreeFacts, WorktreePaths } from './store.ts';
 

@@ -4,8 +4,7 @@ import { addAbortListener, once } from 'node:events';
 import { dirname } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { ToolFailure } from '../../machine/failure.ts';
-import type { Launch } from '../terminal/launch.ts';
-import { spawnLaunch } from '../terminal/spawn-launch.ts';
+import { type Launch, spawnLaunch } from '../../packages/sandbox/index.ts';
 import { WORKTREE_LIMITS } from './limits.ts';
 
 export interface GitCall {

@@ -1,10 +1,10 @@
 /** What a worktree looks like to the run that works in it. */
 
+import type { Confinement } from '../../packages/sandbox/index.ts';
 import type { Workspace } from '../../packages/workspace/index.ts';
 import { readLayout } from '../context/context.ts';
 import type { LookedWorktree } from '../context/finder.ts';
 import { formatStatus, STATUS } from '../context/git-status.ts';
-import type { Confinement } from '../sandbox/launch/confinement.ts';
 import type { Workshop } from './making.ts';
 import { recordCall } from './record.ts';
 import type { WorktreeFacts } from './store.ts';

@@ -1,7 +1,6 @@
 /** Runs the owner's setup in a new worktree. */
 import { ToolFailure } from '../../machine/failure.ts';
-import type { Confinement, OtherFolder } from '../sandbox/launch/confinement.ts';
-import { runCommand } from '../terminal/run-command.ts';
+import { type Confinement, type OtherFolder, runCommand } from '../../packages/sandbox/index.ts';
 import { WORKTREE_LIMITS } from './limits.ts';
 import type { WorktreeSettings } from './settings.ts';
 

@@ -9,10 +9,10 @@ import * as z from 'zod';
 import { currentCall, logTrouble } from '../../machine/log.ts';
 import { PRIVATE_FOLDER, replaceFile } from '../../machine/private-files.ts';
 import { isSystemError } from '../../machine/system-error.ts';
+import { enteredFolder } from '../../packages/sandbox/index.ts';
 import { ConversationId } from '../../shared/ids.ts';
 import { parseJson } from '../../shared/text/json.ts';
 import { JSON_LIMITS } from '../../shared/text/limits.ts';
-import { enteredFolder } from '../sandbox/view/owners-choice.ts';
 import { worktreeFailed } from './git.ts';
 
 /** A finished worktree. */

@@ -142,7 +142,7 @@ export const SET_CLOCK =
 /** What keeps the bridge from working in the folder, and how commands are confined there. */
 export async function checkWorkspace(location: StateLocation): Promise<CheckResult[]> {
   const place = await locateState(location);
-  const { findObstacles } = await import('../../bridge/quarantine/obstacles.ts');
+  const { findObstacles } = await import('../../packages/sandbox/index.ts');
   const { readRules } = await import('../../bridge/admission/rules.ts');
   const { workspaceDir: workspace, projectDir: stateDir } = place;
   const examined = { workspace, stateDir, configDir: configFolder(process.env), readRules };
@@ -175,9 +175,7 @@ async function checkHooks({ workspaceDir, projectDir }: StatePlace): Promise<Che
 
 /** A note and not bad: most distributions fix a fault under the version's old number. */
 async function checkBubblewrap(): Promise<CheckResult[]> {
-  const { findBubblewrap, knownFaultOf } = await import(
-    '../../bridge/sandbox/launch/bubblewrap.ts'
-  );
+  const { findBubblewrap, knownFaultOf } = await import('../../packages/sandbox/index.ts');
   const found = await findBubblewrap();
   const fault = found.ok ? knownFaultOf(found.bubblewrap.version) : undefined;
   if (!found.ok || fault === undefined) return [];
@@ -187,8 +185,9 @@ async function checkBubblewrap(): Promise<CheckResult[]> {
 }
 
 async function checkSandbox({ workspaceDir, projectDir }: StatePlace): Promise<CheckResult> {
-  const { probeConfinement } = await import('../../bridge/sandbox/proof/confine.ts');
-  const { readReadable, stateFolders } = await import('../../bridge/sandbox/view/owners-choice.ts');
+  const { probeConfinement, readReadable, stateFolders } = await import(
+    '../../packages/sandbox/index.ts'
+  );
   const confinement = await probeConfinement({
     workspace: workspaceDir,
     home: homedir(),

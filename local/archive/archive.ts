@@ -57,7 +57,7 @@ const OWN_FOLDERS = /^(projects\/[^/]+)?$/;
 /** SQLite makes its index of a write-ahead log again. */
 const INDEX = /^storage\/.*-shm$/;
 
-/** What commands made, with the modes that they gave it, which nothing follows or starts: see bridge/quarantine/. */
+/** What commands made, with the modes that they gave it, which nothing follows or starts: see packages/sandbox/quarantine/. */
 const IN_QUARANTINE = /^(projects\/[^/]+\/)?quarantine\//;
 
 function isLeftOut(folder: string, name: string): boolean {

@@ -7,6 +7,7 @@ import { runBridge } from '../../bridge/run.ts';
 import { Journal } from '../../bridge/tunnel/journal.ts';
 import type { BridgeStatus } from '../../machine/bridge-status.ts';
 import { sha256 } from '../../machine/hash.ts';
+import { isAnyoneRunning } from '../../packages/sandbox/test/terminal/plain-launch.ts';
 import { newCallId } from '../../shared/ids.ts';
 import { TUNNEL_LIMITS } from '../../shared/limits.ts';
 import type { Mode } from '../../shared/wire/modes.ts';
@@ -18,7 +19,6 @@ import {
 } from '../../shared/wire/tunnel.ts';
 import { newDevice } from './admission/device.ts';
 import { BRIDGE_ID, killed, spawnBridge } from './spawned-bridge.ts';
-import { isAnyoneRunning } from './terminal/plain-launch.ts';
 import { type TemporaryWorkspace, temporaryWorkspace } from './tools/temporary-workspace.ts';
 import { ScriptedTunnel, type TunnelConnection } from './tunnel/scripted-tunnel.ts';
 import { newCall } from './tunnel/session-bench.ts';

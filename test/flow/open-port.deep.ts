@@ -2,7 +2,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { NO_BUBBLEWRAP } from '../bridge/sandbox/sandboxed-workspace.ts';
+import { NO_BUBBLEWRAP } from '../../packages/sandbox/test/sandboxed-workspace.ts';
 import { runDrawbridge } from '../cli/drawbridge.ts';
 import { oneHouse } from './one-house.ts';
 

@@ -16,7 +16,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { createClient } from '../../client/index.ts';
-import { NO_BUBBLEWRAP } from '../bridge/sandbox/sandboxed-workspace.ts';
+import { NO_BUBBLEWRAP } from '../../packages/sandbox/test/sandboxed-workspace.ts';
 import { type ScriptedModel, startScriptedModel } from '../far-ends/scripted-model.ts';
 import { isAlive, treeOf } from '../local/processes.ts';
 import { pack, ROOT } from '../package/pack.ts';

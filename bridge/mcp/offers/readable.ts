@@ -7,10 +7,10 @@ import type {
 } from '@modelcontextprotocol/client';
 import * as z from 'zod';
 import { ToolFailure } from '../../../machine/failure.ts';
+import { BoundedOutput } from '../../../packages/sandbox/index.ts';
 import { inOneLine, nameInLine } from '../../../shared/text/plain-sight.ts';
 import type { Metadata } from '../../../shared/wire/documents.ts';
 import type { ToolResult } from '../../../shared/wire/tunnel.ts';
-import { BoundedOutput } from '../../terminal/output.ts';
 import type { CallOptions, Connection } from '../transport/connection.ts';
 import type { Offering } from '../transport/lists.ts';
 import { describe, describeResource } from './tool-result.ts';

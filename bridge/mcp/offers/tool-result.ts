@@ -1,11 +1,11 @@
 /** What a tool of an MCP server returned, as a result for the model and for people. Pure. */
 import type { CallToolResult } from '@modelcontextprotocol/client';
+import { BoundedOutput } from '../../../packages/sandbox/index.ts';
 import { indentedJson, parseJson } from '../../../shared/text/json.ts';
 import { nameInLine } from '../../../shared/text/plain-sight.ts';
 import { canonicalJson } from '../../../shared/wire/approval-text.ts';
 import { ResultImage } from '../../../shared/wire/documents.ts';
 import type { ToolResult } from '../../../shared/wire/tunnel.ts';
-import { BoundedOutput } from '../../terminal/output.ts';
 import { MCP_LIMITS } from '../limits.ts';
 
 type ResultContent = CallToolResult['content'][number];

@@ -1,8 +1,7 @@
 /** Starts MCP servers that their owner wants in the sandbox, as commands are started there. */
 import { resolve } from 'node:path';
 import { shellWord } from '../../../machine/shell-word.ts';
-import type { WorkspaceGuard } from '../../quarantine/guard.ts';
-import type { Confinement } from '../../sandbox/launch/confinement.ts';
+import type { Confinement, WorkspaceGuard } from '../../../packages/sandbox/index.ts';
 import type { StdioConfig } from '../server-list.ts';
 import type { ProgramStart } from './stdio-transport.ts';
 

@@ -9,12 +9,15 @@ import {
   type Transport,
 } from '@modelcontextprotocol/client';
 import { newDeferred } from '../../../machine/deferred.ts';
+import {
+  type Launch,
+  PacedReading,
+  type Program,
+  spawnLaunch,
+  TERMINAL_LIMITS,
+} from '../../../packages/sandbox/index.ts';
 import { parsePruned } from '../../../shared/text/json.ts';
 import { JSON_LIMITS } from '../../../shared/text/limits.ts';
-import type { Launch } from '../../terminal/launch.ts';
-import { TERMINAL_LIMITS } from '../../terminal/limits.ts';
-import { PacedReading } from '../../terminal/paced-reading.ts';
-import { type Program, spawnLaunch } from '../../terminal/spawn-launch.ts';
 import { MCP_LIMITS } from '../limits.ts';
 
 /**

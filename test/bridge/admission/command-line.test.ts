@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { Random } from '../../../bench/fuzz/random.ts';
 import { parseCommandLine } from '../../../bridge/admission/command-line.ts';
-import { SHELL } from '../../../bridge/terminal/launch.ts';
+import { SHELL } from '../../../packages/sandbox/terminal/launch.ts';
 import { temporaryFolder } from '../tools/temporary-workspace.ts';
 import { randomLine } from './generated-lines.ts';
 import { createOracle, isAllowed } from './shell-oracle.ts';

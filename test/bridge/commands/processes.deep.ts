@@ -1,11 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { createCommandTools } from '../../../bridge/commands/feature.ts';
-import { TERMINAL_LIMITS } from '../../../bridge/terminal/limits.ts';
+import { TERMINAL_LIMITS } from '../../../packages/sandbox/terminal/limits.ts';
+import {
+  freshWorkspace,
+  NO_BUBBLEWRAP,
+} from '../../../packages/sandbox/test/sandboxed-workspace.ts';
+import { isAnyoneRunning } from '../../../packages/sandbox/test/terminal/plain-launch.ts';
 import { Workspace } from '../../../packages/workspace/workspace.ts';
 import { COMMAND_LIMITS } from '../../../shared/limits.ts';
-import { freshWorkspace, NO_BUBBLEWRAP } from '../sandbox/sandboxed-workspace.ts';
-import { isAnyoneRunning } from '../terminal/plain-launch.ts';
 import { background, call, start } from './command-tools.ts';
 
 describe.concurrent('a background command', () => {

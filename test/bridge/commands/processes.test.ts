@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { judgeCall, type Policy } from '../../../bridge/admission/policy.ts';
 import { createControlProcess } from '../../../bridge/commands/control-process.ts';
-import { Egress } from '../../../bridge/egress/egress.ts';
-import { TERMINAL_LIMITS } from '../../../bridge/terminal/limits.ts';
-import { BoundedOutput } from '../../../bridge/terminal/output.ts';
+import { Egress } from '../../../packages/sandbox/egress/egress.ts';
+import { TERMINAL_LIMITS } from '../../../packages/sandbox/terminal/limits.ts';
+import { BoundedOutput } from '../../../packages/sandbox/terminal/output.ts';
+import { OPEN } from '../../../packages/sandbox/test/egress/proxied.ts';
+import { aboutCommand } from '../../../packages/sandbox/test/terminal/plain-launch.ts';
 import { REGISTRIES } from '../../../shared/tools/registries.ts';
-import { OPEN } from '../egress/proxied.ts';
-import { aboutCommand } from '../terminal/plain-launch.ts';
 import { background, call, context, tools } from './command-tools.ts';
 
 /** A command that has ended, in the book alone; its id. */

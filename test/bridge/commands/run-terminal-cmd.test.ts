@@ -2,15 +2,15 @@ import { symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { createRunTerminalCmd } from '../../../bridge/commands/run-terminal-cmd.ts';
-import { unconfined } from '../../../bridge/sandbox/launch/confinement.ts';
-import { BackgroundProcesses } from '../../../bridge/terminal/background.ts';
 import type { ToolContext } from '../../../bridge/tools/executor.ts';
+import { unconfined } from '../../../packages/sandbox/launch/confinement.ts';
+import { BackgroundProcesses } from '../../../packages/sandbox/terminal/background.ts';
+import { guardedWorkspace } from '../../../packages/sandbox/test/quarantine/guarded-workspace.ts';
+import { NO_BUBBLEWRAP } from '../../../packages/sandbox/test/sandboxed-workspace.ts';
 import { COMMAND_LIMITS } from '../../../shared/limits.ts';
 import { TerminalCommandMetadata } from '../../../shared/wire/documents.ts';
 import type { ToolResult } from '../../../shared/wire/tunnel.ts';
 import { fewOf } from '../../depth.ts';
-import { guardedWorkspace } from '../quarantine/guarded-workspace.ts';
-import { NO_BUBBLEWRAP } from '../sandbox/sandboxed-workspace.ts';
 import {
   carryOut,
   type TemporaryWorkspace,

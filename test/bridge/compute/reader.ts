@@ -2,8 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { deflateSync } from 'node:zlib';
 import { expect, onTestFinished, vi } from 'vitest';
-import { descendants } from '../../../bridge/sandbox/launch/freeze.ts';
 import { DocumentProcess } from '../../../machine/compute/document-process.ts';
+import { descendants } from '../../../packages/sandbox/launch/freeze.ts';
 import { MIB } from '../../../shared/units.ts';
 import { pdfOf } from './pdf.ts';
 

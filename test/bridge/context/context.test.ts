@@ -7,13 +7,13 @@ import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { formatLayout } from '../../../bridge/compute/layout.ts';
 import { readMachineContext } from '../../../bridge/context/context.ts';
 import { STATUS_LIMITS } from '../../../bridge/context/limits.ts';
-import { findBubblewrap } from '../../../bridge/sandbox/launch/bubblewrap.ts';
-import { bubblewrapConfinement } from '../../../bridge/sandbox/launch/bubblewrap-confinement.ts';
-import type { Confinement } from '../../../bridge/sandbox/launch/confinement.ts';
-import { SHELL, shellArgv } from '../../../bridge/terminal/launch.ts';
+import { findBubblewrap } from '../../../packages/sandbox/launch/bubblewrap.ts';
+import { bubblewrapConfinement } from '../../../packages/sandbox/launch/bubblewrap-confinement.ts';
+import type { Confinement } from '../../../packages/sandbox/launch/confinement.ts';
+import { SHELL, shellArgv } from '../../../packages/sandbox/terminal/launch.ts';
+import { NO_BUBBLEWRAP } from '../../../packages/sandbox/test/sandboxed-workspace.ts';
 import { CONTEXT_LIMITS } from '../../../shared/limits.ts';
 import { MachineContext } from '../../../shared/wire/tunnel.ts';
-import { NO_BUBBLEWRAP } from '../sandbox/sandboxed-workspace.ts';
 import { type TemporaryWorkspace, temporaryWorkspace } from '../tools/temporary-workspace.ts';
 
 const live = new AbortController().signal;

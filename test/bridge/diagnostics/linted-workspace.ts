@@ -5,8 +5,8 @@ import { onTestFinished } from 'vitest';
 import { confinedServers } from '../../../bridge/diagnostics/confined.ts';
 import { checkingShape, EditChecks } from '../../../bridge/diagnostics/edit-checks.ts';
 import { createReadLints } from '../../../bridge/diagnostics/tool.ts';
+import { freshWorkspace } from '../../../packages/sandbox/test/sandboxed-workspace.ts';
 import { Workspace } from '../../../packages/workspace/workspace.ts';
-import { freshWorkspace } from '../sandbox/sandboxed-workspace.ts';
 import { carryOut, contextIn, FILE_TOOLS, toolsWith } from '../tools/temporary-workspace.ts';
 import { checkPatiently } from './patient-checks.ts';
 

@@ -2,13 +2,13 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { Random } from '../../../bench/fuzz/random.ts';
+import { NO_BUBBLEWRAP } from '../../../packages/sandbox/test/sandboxed-workspace.ts';
 import { MINUTE } from '../../../shared/units.ts';
 import {
   type ForeignPackages,
   installPackages,
   NO_REGISTRY,
 } from '../../interop/foreign-packages.ts';
-import { NO_BUBBLEWRAP } from '../sandbox/sandboxed-workspace.ts';
 import { lintedWorkspace, MODULES, STRICT_PROJECT } from './linted-workspace.ts';
 
 const skipped = NO_BUBBLEWRAP ?? NO_REGISTRY;

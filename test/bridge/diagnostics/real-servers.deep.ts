@@ -1,7 +1,10 @@
 /** Real language servers in the sandbox check edits that are on no disk, and can write nothing. */
 import { expect, it } from 'vitest';
-import { freshWorkspace, NO_BUBBLEWRAP } from '../sandbox/sandboxed-workspace.ts';
-import { run } from '../terminal/plain-launch.ts';
+import {
+  freshWorkspace,
+  NO_BUBBLEWRAP,
+} from '../../../packages/sandbox/test/sandboxed-workspace.ts';
+import { run } from '../../../packages/sandbox/test/terminal/plain-launch.ts';
 import { lintedWorkspace, STRICT_PROJECT } from './linted-workspace.ts';
 
 const CASES = [

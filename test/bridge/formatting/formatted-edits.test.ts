@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { Formatters } from '../../../bridge/formatting/formatters.ts';
 import { formattingShape } from '../../../bridge/formatting/shape.ts';
-import { type Confinement, unconfined } from '../../../bridge/sandbox/launch/confinement.ts';
 import type { Proposed } from '../../../bridge/tools/executor.ts';
+import { type Confinement, unconfined } from '../../../packages/sandbox/launch/confinement.ts';
 import { MINUTE } from '../../../shared/units.ts';
 import { FileEditMetadata } from '../../../shared/wire/documents.ts';
 import {

@@ -5,9 +5,12 @@ import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
 import { expect, it, vi } from 'vitest';
 import { Formatters, type Formatting } from '../../../bridge/formatting/formatters.ts';
+import {
+  freshWorkspace,
+  NO_BUBBLEWRAP,
+} from '../../../packages/sandbox/test/sandboxed-workspace.ts';
+import { isAnyoneRunning } from '../../../packages/sandbox/test/terminal/plain-launch.ts';
 import { MINUTE, SECOND } from '../../../shared/units.ts';
-import { freshWorkspace, NO_BUBBLEWRAP } from '../sandbox/sandboxed-workspace.ts';
-import { isAnyoneRunning } from '../terminal/plain-launch.ts';
 
 const MODULES = resolve(import.meta.dirname, '../../../node_modules');
 const BIOME = ['npx', '--no-install', 'biome', 'format', '--stdin-file-path={file}'];

@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 import { findHooks } from '../../../bridge/hooks/find.ts';
 import { type HookRun, Hooks } from '../../../bridge/hooks/hooks.ts';
 import { writeTrusted } from '../../../bridge/hooks/trust.ts';
-import { type Confinement, unconfined } from '../../../bridge/sandbox/launch/confinement.ts';
+import { type Confinement, unconfined } from '../../../packages/sandbox/launch/confinement.ts';
 import { temporaryFolder, temporaryWorkspace } from '../tools/temporary-workspace.ts';
 
 const CLAUDE = '.claude/settings.json';

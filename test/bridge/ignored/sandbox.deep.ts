@@ -2,16 +2,16 @@
 import { existsSync } from 'node:fs';
 import { rm, symlink } from 'node:fs/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { Confinement } from '../../../bridge/sandbox/launch/confinement.ts';
-import { Workspace } from '../../../packages/workspace/workspace.ts';
+import type { Confinement } from '../../../packages/sandbox/launch/confinement.ts';
 import {
   git,
   NO_BUBBLEWRAP,
   realConfinement,
   type SandboxedWorkspace,
   sandboxedWorkspace,
-} from '../sandbox/sandboxed-workspace.ts';
-import { run } from '../terminal/plain-launch.ts';
+} from '../../../packages/sandbox/test/sandboxed-workspace.ts';
+import { run } from '../../../packages/sandbox/test/terminal/plain-launch.ts';
+import { Workspace } from '../../../packages/workspace/workspace.ts';
 
 interface Project {
   readonly place: SandboxedWorkspace;

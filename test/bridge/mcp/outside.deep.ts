@@ -2,8 +2,8 @@ import { chmodSync, chownSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { forgetFolder, noteFolder } from '../../../machine/agent-folders.ts';
-import { guardedWorkspace } from '../quarantine/guarded-workspace.ts';
-import { NO_BUBBLEWRAP } from '../sandbox/sandboxed-workspace.ts';
+import { guardedWorkspace } from '../../../packages/sandbox/test/quarantine/guarded-workspace.ts';
+import { NO_BUBBLEWRAP } from '../../../packages/sandbox/test/sandboxed-workspace.ts';
 import { temporaryFolder } from '../tools/temporary-workspace.ts';
 import { FIXTURE, type Offering, startDemo, startServers } from './offering.ts';
 

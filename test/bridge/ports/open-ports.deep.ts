@@ -2,12 +2,19 @@
 import { connect } from 'node:net';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { OpenPorts } from '../../../bridge/ports/open-ports.ts';
-import { SANDBOX_LIMITS } from '../../../bridge/sandbox/limits.ts';
-import { BackgroundProcesses } from '../../../bridge/terminal/background.ts';
 import { signPort } from '../../../client/device.ts';
 import { createDevice } from '../../../client/index.ts';
-import { freshWorkspace, NO_BUBBLEWRAP } from '../sandbox/sandboxed-workspace.ts';
-import { aboutCommand, isAnyoneRunning, run } from '../terminal/plain-launch.ts';
+import { SANDBOX_LIMITS } from '../../../packages/sandbox/limits.ts';
+import { BackgroundProcesses } from '../../../packages/sandbox/terminal/background.ts';
+import {
+  freshWorkspace,
+  NO_BUBBLEWRAP,
+} from '../../../packages/sandbox/test/sandboxed-workspace.ts';
+import {
+  aboutCommand,
+  isAnyoneRunning,
+  run,
+} from '../../../packages/sandbox/test/terminal/plain-launch.ts';
 
 const BRIDGE = 'bridge_00000000-0000-4000-8000-000000000001';
 

@@ -8,13 +8,13 @@ import {
   type PortsConfig,
 } from '../../../bridge/ports/open-ports.ts';
 import { reportProcesses } from '../../../bridge/ports/report.ts';
-import { BackgroundProcesses } from '../../../bridge/terminal/background.ts';
-import type { Dialer } from '../../../bridge/terminal/process-book.ts';
 import { signPort } from '../../../client/device.ts';
 import { createDevice, type Device } from '../../../client/index.ts';
+import { BackgroundProcesses } from '../../../packages/sandbox/terminal/background.ts';
+import type { Dialer } from '../../../packages/sandbox/terminal/process-book.ts';
+import { aboutCommand, plainLaunch } from '../../../packages/sandbox/test/terminal/plain-launch.ts';
 import { portText } from '../../../shared/wire/approval-text.ts';
 import { newPasskey } from '../../far-ends/passkey.ts';
-import { aboutCommand, plainLaunch } from '../terminal/plain-launch.ts';
 
 const BRIDGE = 'bridge_00000000-0000-4000-8000-000000000001';
 

@@ -2,9 +2,9 @@ import { createServer, type RequestListener } from 'node:http';
 import type { LookupFunction } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { markdownOfHtml } from '../../../bridge/compute/page-text.ts';
-import { isPublicAddress } from '../../../bridge/web/addresses.ts';
 import { readPage, type Visit, WEB_LIMITS } from '../../../bridge/web/page.ts';
 import { ToolFailure } from '../../../machine/failure.ts';
+import { isPublicAddress } from '../../../packages/sandbox/egress/addresses.ts';
 import { portOf } from '../../far-ends/listening.ts';
 
 describe('an address', () => {

@@ -3,7 +3,7 @@ import { chmod, mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { WorktreeStore } from '../../../bridge/worktrees/store.ts';
-import { NO_BUBBLEWRAP } from '../sandbox/sandboxed-workspace.ts';
+import { NO_BUBBLEWRAP } from '../../../packages/sandbox/test/sandboxed-workspace.ts';
 import {
   callOf,
   newConversation,

@@ -2,8 +2,8 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { WorktreeStore } from '../../../bridge/worktrees/store.ts';
+import { NO_BUBBLEWRAP } from '../../../packages/sandbox/test/sandboxed-workspace.ts';
 import type { ToolCall } from '../../../shared/wire/tunnel.ts';
-import { NO_BUBBLEWRAP } from '../sandbox/sandboxed-workspace.ts';
 import { killed, spawnBridge } from '../spawned-bridge.ts';
 import { ScriptedTunnel } from '../tunnel/scripted-tunnel.ts';
 import {

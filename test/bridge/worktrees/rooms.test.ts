@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { unconfined } from '../../../bridge/sandbox/launch/confinement.ts';
 import { Rooms } from '../../../bridge/worktrees/rooms.ts';
+import { unconfined } from '../../../packages/sandbox/launch/confinement.ts';
 import { temporaryWorkspace } from '../tools/temporary-workspace.ts';
 
 it('a machine without git has no worktrees, and no call into one reaches the workspace', async () => {

@@ -8,6 +8,7 @@ import { promisify } from 'node:util';
 import { onTestFinished } from 'vitest';
 import { runBridge } from '../../../bridge/run.ts';
 import { WorktreeStore } from '../../../bridge/worktrees/store.ts';
+import { OWNER } from '../../../packages/sandbox/test/sandboxed-workspace.ts';
 import { newCallId, newConversationId } from '../../../shared/ids.ts';
 import { ClosedWorktree, OpenedWorktree } from '../../../shared/tools/worktree.ts';
 import type {
@@ -16,7 +17,6 @@ import type {
   ToolResult,
   TunnelFrame,
 } from '../../../shared/wire/tunnel.ts';
-import { OWNER } from '../sandbox/sandboxed-workspace.ts';
 import { ScriptedTunnel, type TunnelConnection } from '../tunnel/scripted-tunnel.ts';
 
 const BRIDGE_ID = 'bridge_00000000-0000-4000-8000-000000000001';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { WORKTREE_LIMITS } from '../../../bridge/worktrees/limits.ts';
 import { type WorktreeFacts, WorktreeStore } from '../../../bridge/worktrees/store.ts';
-import { NO_BUBBLEWRAP } from '../sandbox/sandboxed-workspace.ts';
+import { NO_BUBBLEWRAP } from '../../../packages/sandbox/test/sandboxed-workspace.ts';
 import { expectLeft, withModule } from './left-work.ts';
 import {
   callOf,

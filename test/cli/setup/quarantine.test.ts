@@ -1,10 +1,10 @@
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { HeldFolder } from '../../../bridge/quarantine/held-folder.ts';
-import { putAwayWhole } from '../../../bridge/quarantine/put-away.ts';
-import { QuarantineRecord, quarantineFolder } from '../../../bridge/quarantine/store.ts';
 import { ownCommand } from '../../../cli/terminal/own-command.ts';
+import { HeldFolder } from '../../../packages/sandbox/quarantine/held-folder.ts';
+import { putAwayWhole } from '../../../packages/sandbox/quarantine/put-away.ts';
+import { QuarantineRecord, quarantineFolder } from '../../../packages/sandbox/quarantine/store.ts';
 import { callDrawbridge } from '../called.ts';
 import { newPlace } from '../drawbridge.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { limitedEnvironment } from '../../../bridge/sandbox/launch/environment.ts';
 import { bridgeEnvironment, ownEnvironment } from '../../../local/bridge/environment.ts';
+import { limitedEnvironment } from '../../../packages/sandbox/launch/environment.ts';
 
 const MODELS = '[{"id": "fast", "baseUrl": "https://fast.test/v1", "keyName": "JAVA_HOME"}]';
 

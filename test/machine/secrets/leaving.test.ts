@@ -7,8 +7,11 @@ import { runBridge } from '../../../bridge/run.ts';
 import { sha256 } from '../../../machine/hash.ts';
 import { logEvent, logTo } from '../../../machine/log.ts';
 import { maskOf } from '../../../machine/secrets/filter.ts';
+import {
+  plainLaunch,
+  run as runLaunch,
+} from '../../../packages/sandbox/test/terminal/plain-launch.ts';
 import { type Device, newDevice } from '../../bridge/admission/device.ts';
-import { plainLaunch, run as runLaunch } from '../../bridge/terminal/plain-launch.ts';
 import { temporaryWorkspace } from '../../bridge/tools/temporary-workspace.ts';
 import { ScriptedTunnel } from '../../bridge/tunnel/scripted-tunnel.ts';
 import { Bench, newCall, nextResult } from '../../bridge/tunnel/session-bench.ts';

@@ -10,7 +10,7 @@ const TRUSTED: Readonly<Record<string, string>> = {
   'shared/text/json.ts': 'the bound itself',
   'shared/text/json-schema.ts': 'a copy of a schema, as JSON.stringify has written it',
   'shared/settings/json-setting.ts': 'settings of the operator',
-  'bridge/sandbox/launch/runtime.ts': 'our own rules, in the process that gets them',
+  'packages/sandbox/launch/runtime.ts': 'our own rules, in the process that gets them',
   'shared/wire/plan-file.ts': 'a text that begins with a quote, so it is a string or none',
   'worker/api/openapi/schemas.ts': 'our own schemas',
   'worker/upstream/calls.ts': 'arguments that were parsed within the bound before',

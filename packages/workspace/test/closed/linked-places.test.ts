@@ -6,8 +6,8 @@ import {
   git,
   NO_BUBBLEWRAP,
   realConfinement,
-} from '../../../../test/bridge/sandbox/sandboxed-workspace.ts';
-import { run } from '../../../../test/bridge/terminal/plain-launch.ts';
+} from '../../../sandbox/test/sandboxed-workspace.ts';
+import { run } from '../../../sandbox/test/terminal/plain-launch.ts';
 import { Workspace } from '../../workspace.ts';
 
 async function projectWith(

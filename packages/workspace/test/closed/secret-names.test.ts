@@ -1,12 +1,12 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describe, expect, it, test } from 'vitest';
-import { shownSettings } from '../../../../bridge/sandbox/view/shown-settings.ts';
 import { fromText, toText } from '../../../../machine/byte-path.ts';
 import {
   temporaryFolder,
   temporaryWorkspace,
 } from '../../../../test/bridge/tools/temporary-workspace.ts';
+import { shownSettings } from '../../../sandbox/view/shown-settings.ts';
 import { closureOf } from '../../closed/protected.ts';
 import { WorkspaceScan } from '../../closed/scan.ts';
 import { EXAMPLE_FILES, SECRET_NAMES } from '../../closed/secret-names.ts';

@@ -1,14 +1,14 @@
 import { existsSync } from 'node:fs';
 import { describe, expect, it, vi } from 'vitest';
-import { type Confinement, unconfined } from '../../../../bridge/sandbox/launch/confinement.ts';
-import type { Launch } from '../../../../bridge/terminal/launch.ts';
-import { guardedWorkspace } from '../../quarantine/guarded-workspace.ts';
+import { type Confinement, unconfined } from '../../../../packages/sandbox/launch/confinement.ts';
+import type { Launch } from '../../../../packages/sandbox/terminal/launch.ts';
+import { guardedWorkspace } from '../../../../packages/sandbox/test/quarantine/guarded-workspace.ts';
 import {
   freshWorkspace,
   NO_BUBBLEWRAP,
   realConfinement,
-} from '../../sandbox/sandboxed-workspace.ts';
-import { run } from '../../terminal/plain-launch.ts';
+} from '../../../../packages/sandbox/test/sandboxed-workspace.ts';
+import { run } from '../../../../packages/sandbox/test/terminal/plain-launch.ts';
 import { FIXTURE, startServers } from '../offering.ts';
 
 /** A server without packages, which the sandbox would not show. Its one tool tries what its arguments name. */

@@ -1,5 +1,0 @@
-import { deep } from '../../../../depth.ts';
-import { describeRaces } from './describe-races.ts';
-
-describeRaces(deep(300), { isHeld: false });
-describeRaces(deep(40), { isHeld: true });
