@@ -1,9 +1,9 @@
 /** What a program that runs a bridge says about it. */
 import type { BridgeStatus } from '../machine/bridge-status.ts';
 import type { Environment } from '../machine/environment.ts';
+import type { Offers } from '../packages/host/index.ts';
 import type { Mode } from '../shared/wire/modes.ts';
 import type { Preset } from '../shared/wire/preset.ts';
-import type { Offers } from './tools/offers.ts';
 import type { ConnectionConfig } from './tunnel/socket.ts';
 import type { Net } from './web/page.ts';
 import type { SearchService } from './web/search.ts';

@@ -4,6 +4,14 @@
  */
 
 import type {
+  Asker,
+  BridgeTool,
+  EditShape,
+  Feed,
+  GuestCalls,
+  Offers,
+} from '../packages/host/index.ts';
+import type {
   Confinement,
   Egress,
   ProcessBook,
@@ -11,19 +19,15 @@ import type {
 } from '../packages/sandbox/index.ts';
 import type { ResolvedPath, Workspace } from '../packages/workspace/index.ts';
 import type { Hello } from '../shared/wire/tunnel.ts';
-import type { Asker } from './admission/asking.ts';
+
 import type { CallGuard } from './admission/guard.ts';
 import type { OwnersWord } from './admission/owners-word.ts';
 import type { Undoing } from './admission/undoing.ts';
 import type { BridgeConfig } from './config.ts';
 import type { FindPiece } from './context/finder.ts';
 import type { LookPiece } from './context/looker.ts';
-import type { Feed } from './feeds.ts';
 import type { Audit } from './grantees/audit.ts';
-import type { EditShape } from './tools/edit-shape.ts';
-import type { BridgeTool } from './tools/executor.ts';
-import type { Offers } from './tools/offers.ts';
-import type { Answers, GuestCalls } from './tunnel/session.ts';
+import type { Answers } from './tunnel/session.ts';
 
 /** What the bridge has opened before its features. They own none of it. */
 export interface BridgeGround {

@@ -9,6 +9,7 @@ import { isBelow } from '../machine/byte-path.ts';
 import { LocalError } from '../machine/local-error.ts';
 import { currentCall, logEvent } from '../machine/log.ts';
 import { PROGRAM_FOLDERS } from '../machine/programs.ts';
+import { Offers } from '../packages/host/index.ts';
 import {
   Egress,
   enteredFolder,
@@ -28,7 +29,6 @@ import type { BridgeConfig } from './config.ts';
 import type { BridgeGround } from './feature.ts';
 import { Audit } from './grantees/audit.ts';
 import { Grantees } from './grantees/grantees.ts';
-import { Offers } from './tools/offers.ts';
 import { Journal } from './tunnel/journal.ts';
 
 /** What the bridge itself needs beside its features. */

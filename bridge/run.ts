@@ -1,8 +1,10 @@
 /** The bridge of one workspace: runs its features and its calls, and ends them without leaving a process. */
+
 import { join } from 'node:path';
 import type { BridgeStatus } from '../machine/bridge-status.ts';
 import { computeFor } from '../machine/compute/owner.ts';
 import { addRules } from '../machine/owner-rules.ts';
+import { type GuestCalls, ReadLedger } from '../packages/host/index.ts';
 import { stopProcess } from '../packages/sandbox/index.ts';
 import { DeviceAsker, terminalAsker } from './admission/askers.ts';
 import { Asking } from './admission/asking.ts';
@@ -18,9 +20,8 @@ import { Looker } from './context/looker.ts';
 import type { Feature } from './feature.ts';
 import { newFeatures } from './features.ts';
 import { type OpenGround, onGround } from './ground.ts';
-import { ReadLedger } from './tools/ledger.ts';
 import { serve } from './tunnel/serving.ts';
-import { type Answers, CallSession, type GuestCalls } from './tunnel/session.ts';
+import { type Answers, CallSession } from './tunnel/session.ts';
 import type { Rooms } from './worktrees/rooms.ts';
 import { openRooms } from './worktrees/worktrees.ts';
 

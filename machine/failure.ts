@@ -1,4 +1,4 @@
-/** The expected failure of a call. It is thrown where it is found and becomes a result in bridge/tools/executor.ts. */
+/** The expected failure of a call. It is thrown where it is found and becomes a result in packages/host/tool.ts. */
 import { nameInLine } from '../shared/text/plain-sight.ts';
 import type { Metadata } from '../shared/wire/documents.ts';
 

@@ -43,10 +43,9 @@ const MAY_IMPORT = parseTable(`
 
   bridge/admission/shell: shared
   machine/failure.ts: shared
-  bridge/feeds.ts: shared
   machine/secrets: shared node:
   machine/log.ts: shared machine machine/secrets node:
-  bridge/grantees: shared machine machine/failure.ts machine/log.ts bridge/feeds.ts zod node:
+  bridge/grantees: shared machine machine/failure.ts machine/log.ts packages/host zod node:
   machine/lanes.ts: machine
   machine/result-lines.ts: shared
   bridge/search/codebase: shared machine/compute packages/edits
@@ -56,26 +55,25 @@ const MAY_IMPORT = parseTable(`
   machine/compute: shared machine machine/failure.ts node:
   bridge/search: shared machine machine/compute machine/failure.ts packages/edits packages/workspace
     bridge/search/codebase @vscode/ripgrep node:
-  bridge/tools: shared machine machine/compute machine/failure.ts machine/log.ts
-    machine/result-lines.ts machine/secrets packages/edits packages/workspace bridge/compute
-    bridge/search zod node:
+  bridge/tools: shared machine/compute machine/failure.ts machine/result-lines.ts machine/secrets
+    packages/edits packages/host packages/workspace bridge/compute bridge/search zod node:
   bridge/web: shared machine machine/compute machine/failure.ts packages/sandbox bridge/compute zod
     node:
   bridge/admission: shared machine machine/failure.ts machine/lanes.ts machine/log.ts
-    machine/secrets packages/workspace bridge/admission/shell bridge/grantees bridge/tools
+    machine/secrets packages/host packages/workspace bridge/admission/shell bridge/grantees
     bridge/web zod node:
-  bridge/context: shared machine machine/compute machine/failure.ts packages/sandbox
-    packages/workspace bridge/compute bridge/grantees bridge/search bridge/tools bridge/web node:
-  bridge/tunnel: shared machine machine/log.ts machine/secrets bridge/admission bridge/context
-    bridge/feeds.ts bridge/grantees ws zod node:
-  bridge/config.ts: shared machine bridge/tools bridge/tunnel bridge/web
-  bridge/feature.ts: shared packages/sandbox packages/workspace bridge/admission bridge/config.ts
-    bridge/context bridge/feeds.ts bridge/grantees bridge/tools bridge/tunnel
+  bridge/context: shared machine machine/compute machine/failure.ts packages/host packages/sandbox
+    packages/workspace bridge/compute bridge/grantees bridge/search bridge/web node:
+  bridge/tunnel: shared machine machine/log.ts machine/secrets packages/host bridge/admission
+    bridge/context bridge/grantees ws zod node:
+  bridge/config.ts: shared machine packages/host bridge/tunnel bridge/web
+  bridge/feature.ts: shared packages/host packages/sandbox packages/workspace bridge/admission
+    bridge/config.ts bridge/context bridge/grantees bridge/tunnel
   bridge/checkpoints: shared machine machine/compute machine/failure.ts machine/lanes.ts
-    machine/log.ts packages/edits packages/workspace bridge/admission bridge/compute
-    bridge/feature.ts bridge/tools zod node:
-  bridge/commands: shared machine machine/failure.ts machine/result-lines.ts packages/sandbox
-    packages/workspace bridge/feature.ts bridge/search bridge/tools node:
+    machine/log.ts packages/edits packages/host packages/workspace bridge/admission bridge/compute
+    bridge/feature.ts zod node:
+  bridge/commands: shared machine machine/failure.ts machine/result-lines.ts packages/host
+    packages/sandbox packages/workspace bridge/feature.ts bridge/search node:
   bridge/rules: shared machine machine/compute machine/failure.ts machine/log.ts packages/workspace
     bridge/feature.ts bridge/search node:
   bridge/completion: shared machine/compute machine/log.ts packages/workspace bridge/feature.ts
@@ -83,50 +81,49 @@ const MAY_IMPORT = parseTable(`
   bridge/definitions: shared machine/failure.ts packages/workspace bridge/feature.ts bridge/rules
     zod
   bridge/diagnostics: shared machine machine/compute machine/failure.ts machine/lanes.ts
-    packages/edits packages/sandbox packages/workspace bridge/feature.ts bridge/search bridge/tools
+    packages/edits packages/host packages/sandbox packages/workspace bridge/feature.ts bridge/search
     zod node:
   bridge/filter.ts: machine/failure.ts packages/sandbox
-  bridge/formatting: shared machine machine/compute packages/edits bridge/diagnostics
-    bridge/feature.ts bridge/filter.ts bridge/tools zod node:
+  bridge/formatting: shared machine machine/compute packages/edits packages/host bridge/diagnostics
+    bridge/feature.ts bridge/filter.ts zod node:
   bridge/ide/discovery: shared machine zod node:
   bridge/mcp/login: shared machine bridge/mcp @modelcontextprotocol/client zod node:
   bridge/mcp/transport: shared machine packages/sandbox bridge/mcp bridge/mcp/login
     @modelcontextprotocol/client node:
-  bridge/mcp/offers: shared machine machine/failure.ts packages/sandbox bridge/mcp
-    bridge/mcp/transport bridge/tools @modelcontextprotocol/client zod
-  bridge/mcp: shared machine machine/failure.ts machine/log.ts bridge/feature.ts bridge/feeds.ts
-    bridge/mcp/login bridge/mcp/offers bridge/mcp/transport bridge/tools
-    @modelcontextprotocol/client zod node:
-  bridge/ide/link: shared machine machine/lanes.ts machine/log.ts packages/workspace
+  bridge/mcp/offers: shared machine machine/failure.ts packages/host packages/sandbox bridge/mcp
+    bridge/mcp/transport @modelcontextprotocol/client zod
+  bridge/mcp: shared machine machine/failure.ts machine/log.ts packages/host bridge/feature.ts
+    bridge/mcp/login bridge/mcp/offers bridge/mcp/transport @modelcontextprotocol/client zod node:
+  bridge/ide/link: shared machine machine/lanes.ts machine/log.ts packages/host packages/workspace
     bridge/admission bridge/ide/discovery bridge/mcp bridge/mcp/transport
     @modelcontextprotocol/client zod node:
   bridge/guests: shared machine machine/compute machine/failure.ts machine/log.ts packages/edits
-    packages/workspace bridge/context bridge/feature.ts bridge/feeds.ts bridge/ide/discovery
-    bridge/ide/link bridge/tools bridge/tunnel companion/index.ts zod node:
+    packages/host packages/workspace bridge/context bridge/feature.ts bridge/ide/discovery
+    bridge/ide/link companion/index.ts zod node:
   bridge/hooks: shared machine machine/compute machine/failure.ts machine/log.ts packages/sandbox
     packages/workspace bridge/compute bridge/feature.ts bridge/filter.ts zod node:
   bridge/index: shared machine machine/compute machine/log.ts machine/result-lines.ts
-    machine/secrets packages/edits packages/workspace bridge/config.ts bridge/context
+    machine/secrets packages/edits packages/host packages/workspace bridge/config.ts bridge/context
     bridge/feature.ts bridge/search bridge/search/codebase bridge/tools web-tree-sitter zod node:
   bridge/ports: shared machine/failure.ts machine/lanes.ts machine/log.ts packages/sandbox
     bridge/admission bridge/commands bridge/feature.ts node:
-  bridge/skills: shared machine/failure.ts packages/workspace bridge/feature.ts bridge/rules
-    bridge/tools node:
-  bridge/web-tools: shared bridge/feature.ts bridge/tools bridge/web
+  bridge/skills: shared machine/failure.ts packages/host packages/workspace bridge/feature.ts
+    bridge/rules node:
+  bridge/web-tools: shared packages/host bridge/feature.ts bridge/web
   bridge/features.ts: bridge/checkpoints bridge/commands bridge/completion bridge/definitions
     bridge/diagnostics bridge/feature.ts bridge/formatting bridge/guests bridge/hooks bridge/index
     bridge/mcp bridge/ports bridge/rules bridge/skills bridge/web-tools
-  bridge/ground.ts: machine machine/log.ts packages/sandbox packages/workspace bridge/admission
-    bridge/config.ts bridge/feature.ts bridge/grantees bridge/tools bridge/tunnel @vscode/ripgrep
-    node:
+  bridge/ground.ts: machine machine/log.ts packages/host packages/sandbox packages/workspace
+    bridge/admission bridge/config.ts bridge/feature.ts bridge/grantees bridge/tunnel
+    @vscode/ripgrep node:
   bridge/ide/probe.ts: shared machine bridge/ide/discovery eventsource-parser zod node:
   bridge/room.ts: bridge/admission bridge/feature.ts bridge/tools
-  bridge/worktrees: shared machine machine/failure.ts machine/lanes.ts machine/log.ts
+  bridge/worktrees: shared machine machine/failure.ts machine/lanes.ts machine/log.ts packages/host
     packages/sandbox packages/workspace bridge/admission bridge/context bridge/feature.ts
-    bridge/room.ts bridge/tools zod node:
-  bridge/run.ts: machine machine/compute packages/sandbox bridge/admission bridge/config.ts
-    bridge/context bridge/feature.ts bridge/features.ts bridge/ground.ts bridge/tools bridge/tunnel
-    bridge/worktrees node:
+    bridge/room.ts zod node:
+  bridge/run.ts: machine machine/compute packages/host packages/sandbox bridge/admission
+    bridge/config.ts bridge/context bridge/feature.ts bridge/features.ts bridge/ground.ts
+    bridge/tunnel bridge/worktrees node:
   # Other rooms import only the face of this workspace.
   companion: shared machine @modelcontextprotocol/sdk node: zod
   companion/index.ts: companion
@@ -254,7 +251,7 @@ const MAY_IMPORT = parseTable(`
     node:
   bench/page: shared bench/faults client/index.ts bench playwright-core zod node:
   bench/recording:
-  bench/tools: shared machine packages/sandbox packages/workspace bridge/checkpoints
+  bench/tools: shared machine packages/host packages/sandbox packages/workspace bridge/checkpoints
     bridge/completion bridge/diagnostics bridge/index bridge/search bridge/tools local/runtime
     @vscode/ripgrep bench node:
   bench: shared machine packages/sandbox packages/workspace bench/cases bench/escapes bench/faults

@@ -3,6 +3,13 @@ import { resolve as resolvePath } from 'node:path';
 import { ToolFailure } from '../../machine/failure.ts';
 import { maskInValue } from '../../machine/secrets/filter.ts';
 import {
+  type BridgeTool,
+  type ReadCall,
+  type ResolvedPaths,
+  type ToolFactsHere,
+  toErrorResult,
+} from '../../packages/host/index.ts';
+import {
   type Access,
   closedToGit,
   type ResolvedPath,
@@ -10,13 +17,6 @@ import {
 } from '../../packages/workspace/index.ts';
 import { takesPath } from '../../shared/tools/definition.ts';
 import type { ToolCall, ToolResult } from '../../shared/wire/tunnel.ts';
-import {
-  type BridgeTool,
-  type ReadCall,
-  type ResolvedPaths,
-  type ToolFactsHere,
-  toErrorResult,
-} from '../tools/executor.ts';
 import type { Judge, Judgement } from './judge.ts';
 import { denied } from './refusals.ts';
 import type { Rule } from './rules.ts';

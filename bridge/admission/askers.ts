@@ -1,12 +1,13 @@
 /** The ways to reach people: the terminal of this machine, and enrolled devices over the tunnel. */
+
 import { newDeferred } from '../../machine/deferred.ts';
+import type { AnswerEntry, Asker, OpenQuestion } from '../../packages/host/index.ts';
 import { COMMAND_LIMITS } from '../../shared/limits.ts';
 import { takesContent } from '../../shared/wire/approval-text.ts';
 import type { EnrolledDevice } from '../../shared/wire/approvals.ts';
 import { readForm } from '../../shared/wire/elicitation.ts';
 import type { ApprovalAnswer } from '../../shared/wire/tunnel.ts';
-import type { Asker, OpenQuestion } from './asking.ts';
-import type { AnswerEntry } from './book.ts';
+
 import { verifyApproval } from './devices.ts';
 import { problemOfPattern } from './lasting.ts';
 

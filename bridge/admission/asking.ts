@@ -1,36 +1,12 @@
 /** Asks people about calls. It asks everywhere at once, and the first valid answer decides. */
+
 import { newDeferred } from '../../machine/deferred.ts';
 import { logTrouble } from '../../machine/log.ts';
+import type { AnswerEntry, Asker, OpenQuestion, Resolution } from '../../packages/host/index.ts';
 import { RUN_LIMITS } from '../../shared/limits.ts';
-import type { ApprovalQuestion, Lasting, Scope } from '../../shared/wire/approvals.ts';
-import type { EditedFile } from '../tools/executor.ts';
-import type { AnswerEntry, QuestionBook, Resolution } from './book.ts';
+import type { ApprovalQuestion, Scope } from '../../shared/wire/approvals.ts';
+import type { QuestionBook } from './book.ts';
 import { type ApprovalSubject, digestOf } from './proposal.ts';
-
-/** A question that waits for its answer. */
-export interface OpenQuestion {
-  readonly question: ApprovalQuestion;
-  /** Why the question is asked, in one sentence. */
-  readonly reason: string;
-  /** For a change to a file that a person may change further. */
-  readonly edited?: Pick<EditedFile, 'path' | 'newText'> | undefined;
-  /** What a yes can cover beyond the call. */
-  readonly lasting?: Lasting | undefined;
-}
-
-/** A way to reach people. No method rejects. The signal withdraws the question and ends each method. */
-export interface Asker {
-  /**
-   * The answer that came before its question. Undefined at once where none came; a promise of undefined where the
-   * answer is not valid. While it is checked, no other way is used.
-   */
-  readonly early?: (
-    open: OpenQuestion,
-    signal: AbortSignal,
-  ) => Promise<AnswerEntry | undefined> | undefined;
-  /** Undefined when this way gives no answer; another way may. */
-  readonly ask: (open: OpenQuestion, signal: AbortSignal) => Promise<AnswerEntry | undefined>;
-}
 
 export interface AskingOptions {
   readonly bridgeId: string;

@@ -1,29 +1,7 @@
 /** What admission stores on disk, and the error for a disk that takes nothing. */
+import type { AnswerEntry, FileChange } from '../../packages/host/index.ts';
 import type { ToolDefinition } from '../../shared/tools/definition.ts';
-import type { Scope } from '../../shared/wire/approvals.ts';
-import type { ApprovalAnswer, ToolResult } from '../../shared/wire/tunnel.ts';
-import type { FileChange } from '../tools/executor.ts';
-
-/** The outcome of a question. `expired` also stands for a question that was withdrawn with its call. */
-export interface Resolution {
-  /** `superseded`: the call would now do something else, so the answer is void. */
-  readonly decision: 'once' | 'reject' | 'expired' | 'superseded';
-  /** `device`, `terminal`, `editor` or `drawbridge`. */
-  readonly by: string;
-  readonly message?: string;
-  /** With `once`: how far it reaches, if farther than the call, and for which patterns. */
-  readonly scope?: Scope | undefined;
-  readonly pattern?: string | undefined;
-  /** With `once`, for an edit: the whole file as the person wants it, without a byte order mark. */
-  readonly content?: string;
-}
-
-/** A person's answer. */
-export interface AnswerEntry extends Resolution {
-  readonly decision: 'once' | 'reject';
-  /** Of a device. It is not kept with the answer, which counts once it was checked. */
-  readonly signature?: ApprovalAnswer['signature'];
-}
+import type { ToolResult } from '../../shared/wire/tunnel.ts';
 
 /**
  * Stores questions and answers. When a method returns, its entry is on disk; it throws when the disk does not take it.

@@ -5,6 +5,15 @@
 import { nullForFailure, ToolFailure } from '../../machine/failure.ts';
 import { Lanes } from '../../machine/lanes.ts';
 import {
+  type BridgeTool,
+  type FileChange,
+  type PersonsAnswer,
+  type Proposed,
+  type ReadLedger,
+  type ServerQuestion,
+  toErrorResult,
+} from '../../packages/host/index.ts';
+import {
   type FileContent,
   type ResolvedPath,
   readContentIfAny,
@@ -16,15 +25,6 @@ import type { Proposal } from '../../shared/wire/approvals.ts';
 import { modeAllows } from '../../shared/wire/modes.ts';
 import type { ToolCall, ToolResult } from '../../shared/wire/tunnel.ts';
 import type { Grantees } from '../grantees/grantees.ts';
-import {
-  type BridgeTool,
-  type FileChange,
-  type PersonsAnswer,
-  type Proposed,
-  type ServerQuestion,
-  toErrorResult,
-} from '../tools/executor.ts';
-import type { ReadLedger } from '../tools/ledger.ts';
 import { type AdmittedCall, admit, admitAgain, assertUnmasked, type CallRoom } from './admit.ts';
 import type { Asking } from './asking.ts';
 import { type CallBook, JournalUnwritable } from './book.ts';

@@ -1,6 +1,7 @@
 /** What can object to a call beside the owner's rules. */
+
+import type { ToolFactsHere } from '../../packages/host/index.ts';
 import type { Metadata } from '../../shared/wire/documents.ts';
-import type { ToolFactsHere } from '../tools/executor.ts';
 import type { Verdict } from './verdict.ts';
 
 /** A call before the rules judge it. */

@@ -1,6 +1,7 @@
 /** Applies the owner's and the workspace's rules, as they are now, to calls. */
 import { join } from 'node:path';
 import { currentCall, logTrouble } from '../../machine/log.ts';
+import type { ToolFactsHere } from '../../packages/host/index.ts';
 import type { Workspace } from '../../packages/workspace/index.ts';
 import type { HostPort } from '../../shared/text/hosts.ts';
 import type { ToolFacts } from '../../shared/tools/definition.ts';
@@ -9,7 +10,6 @@ import { readFile } from '../../shared/tools/read-file.ts';
 import { WORKTREE_TOOLS } from '../../shared/tools/worktree.ts';
 import type { Preset } from '../../shared/wire/preset.ts';
 import { type GrantOf, NOT_GRANTED } from '../grantees/grantees.ts';
-import type { ToolFactsHere } from '../tools/executor.ts';
 import { type ConnectionVerdict, judgeConnection } from './network-verdict.ts';
 import { isTrusted } from './offer-verdict.ts';
 import { type JudgedCall, judgeCall, type Policy, visibilityOf } from './policy.ts';

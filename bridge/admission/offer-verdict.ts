@@ -1,7 +1,7 @@
 /** Decides about tools that the owner's servers offer. Pure. */
 
+import type { ToolFactsHere } from '../../packages/host/index.ts';
 import { matchesWildcard } from '../../shared/text/wildcard.ts';
-import type { ToolFactsHere } from '../tools/executor.ts';
 import { isFor } from './rule-names.ts';
 import { findDecidingRules, pathSubject, type Rulebook, verdictsOf } from './rulebook.ts';
 import { ask, strictestOf, type Verdict } from './verdict.ts';

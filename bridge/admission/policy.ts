@@ -1,5 +1,6 @@
 /** Decides whether a call runs, asks a person first, or is refused. Pure: it knows only its arguments. */
 import { isAbsolute, relative, resolve } from 'node:path';
+import type { ToolFactsHere } from '../../packages/host/index.ts';
 import { findTool } from '../../shared/tools/catalogue.ts';
 import { type ToolFacts, takesPath } from '../../shared/tools/definition.ts';
 import { hostsWanted, permissionsWanted } from '../../shared/tools/network-permission.ts';
@@ -8,7 +9,6 @@ import { webSearch } from '../../shared/tools/web-search.ts';
 import type { Metadata } from '../../shared/wire/documents.ts';
 import { modeAllows } from '../../shared/wire/modes.ts';
 import type { CallLimits, ToolCall } from '../../shared/wire/tunnel.ts';
-import type { ToolFactsHere } from '../tools/executor.ts';
 import { type CommandSurroundings, judgeCommand } from './command-verdict.ts';
 import { isTrusted, judgeOffer } from './offer-verdict.ts';
 import {

@@ -1,7 +1,8 @@
 /** The results of calls that were not carried out. */
+import type { Resolution } from '../../packages/host/index.ts';
 import { RUN_LIMITS } from '../../shared/limits.ts';
 import { failure, type ToolResult } from '../../shared/wire/tunnel.ts';
-import type { JournalUnwritable, Resolution } from './book.ts';
+import type { JournalUnwritable } from './book.ts';
 
 export const UNKNOWN_OUTCOME = failure(
   'UNKNOWN_OUTCOME',

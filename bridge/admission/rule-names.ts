@@ -1,10 +1,10 @@
 /** The names that a rule may use for tools, and the tools that each name stands for. */
 
+import type { ToolFactsHere } from '../../packages/host/index.ts';
 import { nameInLine, shorten } from '../../shared/text/plain-sight.ts';
 import { matchesWildcard } from '../../shared/text/wildcard.ts';
 import { OWN_TOOLS, toolsRunBy } from '../../shared/tools/catalogue.ts';
 import type { ToolDefinition } from '../../shared/tools/definition.ts';
-import type { ToolFactsHere } from '../tools/executor.ts';
 import { RULE_LIMITS } from './shell/limits.ts';
 
 /** The category of rules about the hosts that commands reach: network-verdict.ts. No tool is in it. */

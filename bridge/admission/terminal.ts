@@ -3,6 +3,7 @@
 import { askForm } from '../../machine/ask-form.ts';
 import { askPatterns, patternQuestion } from '../../machine/ask-patterns.ts';
 import { Keyboard, type KeyInput, type KeyOutput, signalAll } from '../../machine/keyboard.ts';
+import type { OpenQuestion } from '../../packages/host/index.ts';
 import {
   type Choices,
   describeProposal,
@@ -11,7 +12,7 @@ import {
 } from '../../shared/shown/proposal.ts';
 import { inPlainSight } from '../../shared/text/plain-sight.ts';
 import type { TerminalAnswer, TerminalPrompt } from './askers.ts';
-import type { OpenQuestion } from './asking.ts';
+
 import { problemOfPattern } from './lasting.ts';
 
 /** Undefined where there is no terminal. Then the bridge asks nothing here. */

@@ -1,6 +1,7 @@
 /** The way in which calls are carried out so that they can be undone. */
+
+import type { ToolContext } from '../../packages/host/index.ts';
 import type { ToolResult } from '../../shared/wire/tunnel.ts';
-import type { ToolContext } from '../tools/executor.ts';
 
 /** A call that may change files. */
 export interface UndoableCall {

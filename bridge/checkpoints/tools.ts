@@ -1,10 +1,10 @@
 /** Previews and makes undos. The owner's rules for a call that changes files hold for each file of an undo. */
 
 import { ToolFailure } from '../../machine/failure.ts';
+import { type BridgeTool, bindTool, doing, type ToolContext } from '../../packages/host/index.ts';
 import { previewUndo, undoChanges } from '../../shared/tools/undo.ts';
 import type { ToolResult } from '../../shared/wire/tunnel.ts';
 import type { UndoFields } from '../../shared/wire/undo.ts';
-import { type BridgeTool, bindTool, doing, type ToolContext } from '../tools/executor.ts';
 import type { Checkpoints } from './checkpoints.ts';
 import type { Selection } from './selection.ts';
 import { applyUndo, previewUndo as preview, type Undo, undoChanged } from './undo.ts';

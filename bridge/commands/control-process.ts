@@ -2,10 +2,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { newDeferred } from '../../machine/deferred.ts';
 import { ToolFailure } from '../../machine/failure.ts';
+import {
+  type ArgumentsOf,
+  type BridgeTool,
+  bindTool,
+  type Proposed,
+} from '../../packages/host/index.ts';
 import { type KnownProcess, stopProcess, TERMINAL_LIMITS } from '../../packages/sandbox/index.ts';
 import { hostsWanted, shownPermissions } from '../../shared/tools/network-permission.ts';
 import { controlProcess } from '../../shared/tools/process.ts';
-import { type ArgumentsOf, type BridgeTool, bindTool, type Proposed } from '../tools/executor.ts';
 import { processOf, toPage } from './process-report.ts';
 import type { CommandMachine } from './run-terminal-cmd.ts';
 

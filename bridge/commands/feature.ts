@@ -1,8 +1,8 @@
 /** Commands: the tools that start them, read what they print, and stop them. */
 
+import type { BridgeTool } from '../../packages/host/index.ts';
 import { BackgroundProcesses } from '../../packages/sandbox/index.ts';
 import type { BridgeGround, Feature } from '../feature.ts';
-import type { BridgeTool } from '../tools/executor.ts';
 import { createControlProcess } from './control-process.ts';
 import { createReadProcess } from './read-process.ts';
 import { type CommandMachine, createRunTerminalCmd } from './run-terminal-cmd.ts';

@@ -1,6 +1,12 @@
 /** Runs read_process: lists a conversation's processes, or shows the output of one, perhaps after a wait. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
+  type ArgumentsOf,
+  type BridgeTool,
+  doing,
+  type ToolContext,
+} from '../../packages/host/index.ts';
+import {
   type KnownProcess,
   type ProcessBook,
   TERMINAL_LIMITS,
@@ -10,7 +16,6 @@ import { readProcess } from '../../shared/tools/process.ts';
 import { SECOND } from '../../shared/units.ts';
 import type { ToolResult } from '../../shared/wire/tunnel.ts';
 import { findLine } from '../search/text-search.ts';
-import { type ArgumentsOf, type BridgeTool, doing, type ToolContext } from '../tools/executor.ts';
 import { describeProcess, processOf, toPage } from './process-report.ts';
 
 type ReadProcessCall = ArgumentsOf<typeof readProcess>;

@@ -2,6 +2,13 @@
 import { stat } from 'node:fs/promises';
 import { ToolFailure } from '../../machine/failure.ts';
 import {
+  type ArgumentsOf,
+  type BridgeTool,
+  type Proposed,
+  parseArguments,
+  type ToolContext,
+} from '../../packages/host/index.ts';
+import {
   type BackgroundOutcome,
   type BackgroundProcesses,
   BoundedOutput,
@@ -33,13 +40,6 @@ import { runTerminalCmd } from '../../shared/tools/run-terminal-cmd.ts';
 import type { Proposal } from '../../shared/wire/approvals.ts';
 import type { AttentionItem } from '../../shared/wire/attention.ts';
 import type { ToolResult } from '../../shared/wire/tunnel.ts';
-import {
-  type ArgumentsOf,
-  type BridgeTool,
-  type Proposed,
-  parseArguments,
-  type ToolContext,
-} from '../tools/executor.ts';
 import { toCommandResult } from './command-result.ts';
 
 type CommandCall = ArgumentsOf<typeof runTerminalCmd>;

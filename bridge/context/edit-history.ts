@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import { compute } from '../../machine/compute/compute.ts';
 import { ToolFailure } from '../../machine/failure.ts';
 import { sha256 } from '../../machine/hash.ts';
+import type { LedgerFile, ReadLedger } from '../../packages/host/index.ts';
 import { stampText } from '../../packages/workspace/index.ts';
 import { FINDING_LIMITS } from '../../shared/limits.ts';
 import type { Findings } from '../../shared/wire/findings.ts';
 import { CONTENT_TASKS } from '../compute/tasks.ts';
-import type { LedgerFile, ReadLedger } from '../tools/ledger.ts';
 import { type Reading, readSmall } from './file-text.ts';
 import { FIND_LIMITS } from './limits.ts';
 

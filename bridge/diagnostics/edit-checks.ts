@@ -3,10 +3,10 @@
 import { ToolFailure } from '../../machine/failure.ts';
 import { sha256 } from '../../machine/hash.ts';
 import { decode } from '../../packages/edits/index.ts';
+import type { EditShape } from '../../packages/host/index.ts';
 import type { Workspace } from '../../packages/workspace/index.ts';
 import { nameInLine } from '../../shared/text/plain-sight.ts';
 import type { FileEditMetadata } from '../../shared/wire/documents.ts';
-import type { EditShape } from '../tools/edit-shape.ts';
 import { type Finding, isAboutAnotherFile, newErrors } from './findings.ts';
 import { importersOf } from './importers.ts';
 import type { CheckedFile, LookedImporter } from './language-server.ts';

@@ -2,10 +2,10 @@
 
 import { ToolFailure } from '../../machine/failure.ts';
 import { decode } from '../../packages/edits/index.ts';
+import { type BridgeTool, doing } from '../../packages/host/index.ts';
 import { type ResolvedPath, readContent } from '../../packages/workspace/index.ts';
 import { nameInLine } from '../../shared/text/plain-sight.ts';
 import { readLints } from '../../shared/tools/read-lints.ts';
-import { type BridgeTool, doing } from '../tools/executor.ts';
 import { describeFinding } from './edit-checks.ts';
 import { isError } from './findings.ts';
 import { DIAGNOSTICS_LIMITS } from './limits.ts';

@@ -3,8 +3,8 @@
 import { compute } from '../../machine/compute/compute.ts';
 import { decode } from '../../packages/edits/index.ts';
 import { EDIT_TASKS } from '../../packages/edits/tasks.ts';
+import type { EditShape } from '../../packages/host/index.ts';
 import { nameInLine } from '../../shared/text/plain-sight.ts';
-import type { EditShape } from '../tools/edit-shape.ts';
 import type { Formatters } from './formatters.ts';
 
 /** Only text in UTF-8 is formatted. An edit whose formatter fails goes on as it is, with the reason. */

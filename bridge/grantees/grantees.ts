@@ -3,10 +3,10 @@
 import { ToolFailure } from '../../machine/failure.ts';
 import { lookEvery } from '../../machine/keep-alive.ts';
 import { logTrouble } from '../../machine/log.ts';
+import { ReportFeed } from '../../packages/host/index.ts';
 import { WORKTREE_TOOLS } from '../../shared/tools/worktree.ts';
 import { type AccountGrant, nameFor } from '../../shared/wire/grants.ts';
 import type { Hello, ToolCall } from '../../shared/wire/tunnel.ts';
-import { ReportFeed } from '../feeds.ts';
 import { readGrants } from './grant-file.ts';
 import { GRANTEE_LIMITS } from './limits.ts';
 

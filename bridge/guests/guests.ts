@@ -11,24 +11,25 @@ import { compute } from '../../machine/compute/compute.ts';
 import { ToolFailure } from '../../machine/failure.ts';
 import { logEvent } from '../../machine/log.ts';
 import { EDIT_TASKS } from '../../packages/edits/tasks.ts';
+import {
+  type ArgumentsOf,
+  type BridgeTool,
+  bindTool,
+  type Feed,
+  type GuestCalls,
+  type Proposed,
+  type ToolContext,
+  toProposed,
+  toWrite,
+  unshaped,
+} from '../../packages/host/index.ts';
 import { readContentIfAny, type Workspace } from '../../packages/workspace/index.ts';
 import { newCallId, newConversationId } from '../../shared/ids.ts';
 import { REQUEST_LIMITS } from '../../shared/limits.ts';
 import { nameInLine } from '../../shared/text/plain-sight.ts';
 import { guestEdit } from '../../shared/tools/guest-edit.ts';
 import { type BridgeFrame, GuestCall, type ToolResult } from '../../shared/wire/tunnel.ts';
-import type { Feed } from '../feeds.ts';
-import { toProposed } from '../tools/edit-proposal.ts';
-import { unshaped } from '../tools/edit-shape.ts';
-import {
-  type ArgumentsOf,
-  type BridgeTool,
-  bindTool,
-  type Proposed,
-  type ToolContext,
-  toWrite,
-} from '../tools/executor.ts';
-import type { GuestCalls } from '../tunnel/session.ts';
+
 import { GUEST_LIMITS } from './limits.ts';
 import { type AwaitedWrite, awaitWrite, type ProposedChange } from './write.ts';
 

@@ -2,6 +2,12 @@
 
 import { cutLine } from '../../machine/result-lines.ts';
 import { numberLine } from '../../packages/edits/index.ts';
+import {
+  type ArgumentsOf,
+  type BridgeTool,
+  doing,
+  type ToolExecutor,
+} from '../../packages/host/index.ts';
 import type { ResolvedPath } from '../../packages/workspace/index.ts';
 import { nameInLine } from '../../shared/text/plain-sight.ts';
 import { codebaseSearch } from '../../shared/tools/codebase-search.ts';
@@ -9,7 +15,6 @@ import { CODEBASE_LIMITS } from '../search/codebase/limits.ts';
 import type { Passage } from '../search/codebase/passages.ts';
 import { type SearchAnswer, searchCodebase } from '../search/codebase-search.ts';
 import type { SearchIndex } from '../search/search-index.ts';
-import { type ArgumentsOf, type BridgeTool, doing, type ToolExecutor } from '../tools/executor.ts';
 import { withRuleNotes } from '../tools/rule-notes.ts';
 
 /** The tool, with the index of the workspace where there is one. */

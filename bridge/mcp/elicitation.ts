@@ -4,9 +4,9 @@ import type {
   ElicitResult,
   PrimitiveSchemaDefinition,
 } from '@modelcontextprotocol/client';
+import type { PersonsAnswer, ServerQuestion } from '../../packages/host/index.ts';
 import { ELICITATION_LIMITS } from '../../shared/limits.ts';
 import { Form, type FormField, readForm } from '../../shared/wire/elicitation.ts';
-import type { PersonsAnswer, ServerQuestion } from '../tools/executor.ts';
 
 /** Throws for a form that is larger than people fill in; the server gets the reason. */
 export function toForm({

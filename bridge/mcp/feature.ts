@@ -1,6 +1,7 @@
 /** Offered tools: those of the owner's MCP servers, and those that the program around the bridge brings. */
+
+import { OfferFeed, ReportFeed } from '../../packages/host/index.ts';
 import type { BridgeGround, Feature } from '../feature.ts';
-import { OfferFeed, ReportFeed } from '../feeds.ts';
 import { serverFileIn } from './server-file.ts';
 import { McpServers } from './servers.ts';
 

@@ -1,8 +1,8 @@
 /** The calls that an MCP server has not answered yet: their time, their progress, and what the server asks meanwhile. */
 import type { ElicitRequestFormParams, ElicitResult, Progress } from '@modelcontextprotocol/client';
+import type { ToolContext } from '../../packages/host/index.ts';
 import { inOneLine } from '../../shared/text/plain-sight.ts';
 import type { ToolResult } from '../../shared/wire/tunnel.ts';
-import type { ToolContext } from '../tools/executor.ts';
 import { CallClock } from './call-clock.ts';
 import { CallFailure } from './call-failure.ts';
 import { toElicitResult, toForm } from './elicitation.ts';

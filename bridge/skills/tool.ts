@@ -1,6 +1,7 @@
 /** Runs activate_skill: gives a skill's instructions, or a file of its folder. */
+
+import { type BridgeTool, doing } from '../../packages/host/index.ts';
 import { activateSkill } from '../../shared/tools/activate-skill.ts';
-import { type BridgeTool, doing } from '../tools/executor.ts';
 import { noSkill, type SkillLook, type Skills } from './skills.ts';
 
 export interface SkillReading {

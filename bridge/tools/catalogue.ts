@@ -1,6 +1,13 @@
 /** The tools of files, and the work of each. */
 
 import type { Edit } from '../../packages/edits/index.ts';
+import {
+  type ArgumentsOf,
+  type BridgeTool,
+  bindTool,
+  doing,
+  type EditShape,
+} from '../../packages/host/index.ts';
 import type { activateSkill } from '../../shared/tools/activate-skill.ts';
 import type { ToolName } from '../../shared/tools/catalogue.ts';
 import type { codebaseSearch } from '../../shared/tools/codebase-search.ts';
@@ -20,9 +27,7 @@ import type { webFetch } from '../../shared/tools/web-fetch.ts';
 import type { webSearch } from '../../shared/tools/web-search.ts';
 import { write } from '../../shared/tools/write.ts';
 import { deleting } from './delete-file.ts';
-import type { EditShape } from './edit-shape.ts';
 import { editing } from './edit-tool.ts';
-import { type ArgumentsOf, type BridgeTool, bindTool, doing } from './executor.ts';
 import { executeGlobFileSearch } from './glob-file-search.ts';
 import { executeGrep } from './grep.ts';
 import { executeListDir } from './list-dir.ts';

@@ -2,6 +2,14 @@
 
 import { ToolFailure } from '../../machine/failure.ts';
 import {
+  type ArgumentsOf,
+  type Proposed,
+  type ToolContext,
+  type ToolWork,
+  toWrite,
+  whyAsked,
+} from '../../packages/host/index.ts';
+import {
   deleteFileAt,
   type FileContent,
   type ResolvedPath,
@@ -13,14 +21,6 @@ import { nameInLine } from '../../shared/text/plain-sight.ts';
 import { deleteFile } from '../../shared/tools/delete-file.ts';
 import type { FileEditMetadata } from '../../shared/wire/documents.ts';
 import type { ToolResult } from '../../shared/wire/tunnel.ts';
-import {
-  type ArgumentsOf,
-  type Proposed,
-  type ToolContext,
-  type ToolWork,
-  toWrite,
-  whyAsked,
-} from './executor.ts';
 
 export const deleting: ToolWork<ArgumentsOf<typeof deleteFile>> = {
   propose: async (args, context) => {

@@ -4,6 +4,17 @@ import { compute } from '../../machine/compute/compute.ts';
 import type { Edit, KnownSource } from '../../packages/edits/index.ts';
 import { EDIT_TASKS } from '../../packages/edits/tasks.ts';
 import {
+  type ArgumentsOf,
+  type BridgeTool,
+  bindTool,
+  type EditShape,
+  type ToolContext,
+  toProposed,
+  toWrite,
+  unshaped,
+  whyAsked,
+} from '../../packages/host/index.ts';
+import {
   assertReplaceable,
   type FileContent,
   type ResolvedPath,
@@ -13,16 +24,6 @@ import {
 } from '../../packages/workspace/index.ts';
 import { nameInLine } from '../../shared/text/plain-sight.ts';
 import type { ToolDefinition } from '../../shared/tools/definition.ts';
-import { toProposed } from './edit-proposal.ts';
-import { type EditShape, unshaped } from './edit-shape.ts';
-import {
-  type ArgumentsOf,
-  type BridgeTool,
-  bindTool,
-  type ToolContext,
-  toWrite,
-  whyAsked,
-} from './executor.ts';
 
 /** A tool that edits one file. `toEdit` turns its arguments into an edit, which the shapes then get in their order. */
 export function editing<Definition extends ToolDefinition>(

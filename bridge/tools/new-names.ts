@@ -1,10 +1,10 @@
 /** Reports names with a dot that file tools make at the top of the workspace, as those of commands are reported. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import type { BridgeTool, Proposed, ToolContext } from '../../packages/host/index.ts';
 import { attentionSentence } from '../../shared/shown/attention.ts';
 import type { AttentionItem } from '../../shared/wire/attention.ts';
 import type { ToolResult } from '../../shared/wire/tunnel.ts';
-import type { BridgeTool, Proposed, ToolContext } from './executor.ts';
 
 /** The part of the guard that this needs. */
 interface NameWatch {

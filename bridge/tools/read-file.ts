@@ -2,6 +2,7 @@
 
 import { compute } from '../../machine/compute/compute.ts';
 import { ToolFailure } from '../../machine/failure.ts';
+import type { ArgumentsOf, ToolExecutor } from '../../packages/host/index.ts';
 import { readContent } from '../../packages/workspace/index.ts';
 import { nameInLine } from '../../shared/text/plain-sight.ts';
 import type { readFile } from '../../shared/tools/read-file.ts';
@@ -10,7 +11,6 @@ import type { ResultImage } from '../../shared/wire/documents.ts';
 import type { ToolResult } from '../../shared/wire/tunnel.ts';
 import { type ImageHeader, isImage } from '../compute/image.ts';
 import { CONTENT_TASKS } from '../compute/tasks.ts';
-import type { ArgumentsOf, ToolExecutor } from './executor.ts';
 
 /** An image that read_file gives to the model. */
 const IMAGE_LIMITS = {

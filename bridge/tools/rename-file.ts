@@ -1,12 +1,12 @@
 /** Runs rename_file: renames one file. Never renames a folder or the target of a link, and never overwrites. */
 import { basename } from 'node:path';
 import { ToolFailure } from '../../machine/failure.ts';
+import { type ArgumentsOf, type ToolExecutor, toWrite } from '../../packages/host/index.ts';
 import { moveFileAt, type ResolvedPath } from '../../packages/workspace/index.ts';
 import { languageOf } from '../../shared/text/languages.ts';
 import { nameInLine } from '../../shared/text/plain-sight.ts';
 import type { renameFile } from '../../shared/tools/rename-file.ts';
 import type { FileEditMetadata } from '../../shared/wire/documents.ts';
-import { type ArgumentsOf, type ToolExecutor, toWrite } from './executor.ts';
 
 export const executeRenameFile: ToolExecutor<ArgumentsOf<typeof renameFile>> = async (
   _,

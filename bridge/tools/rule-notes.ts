@@ -1,10 +1,10 @@
 /** Adds notes to a search's answer about ignore files that were skipped, because they change what the model sees. */
 import { lstat } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import type { ToolContext, ToolExecutor } from '../../packages/host/index.ts';
 import type { ResolvedPath } from '../../packages/workspace/index.ts';
 import { nameInLine } from '../../shared/text/plain-sight.ts';
 import { readRulesAbove } from '../search/ignore-files.ts';
-import type { ToolContext, ToolExecutor } from './executor.ts';
 
 /** Wraps the executor of a search: appends these notes to its result. */
 export function withRuleNotes<Args>(execute: ToolExecutor<Args>): ToolExecutor<Args> {

@@ -2,20 +2,20 @@
 
 import { compute } from '../../machine/compute/compute.ts';
 import { EDIT_TASKS } from '../../packages/edits/tasks.ts';
-import { readContentIfAny, replaceFileAt } from '../../packages/workspace/index.ts';
-import { nameInLine } from '../../shared/text/plain-sight.ts';
-import { savePlan } from '../../shared/tools/save-plan.ts';
-import { PLAN_FILE } from '../../shared/wire/plan-file.ts';
-import { toProposed } from './edit-proposal.ts';
-import { unshaped } from './edit-shape.ts';
 import {
   type ArgumentsOf,
   type BridgeTool,
   bindTool,
   type Proposed,
   type ToolContext,
+  toProposed,
   toWrite,
-} from './executor.ts';
+  unshaped,
+} from '../../packages/host/index.ts';
+import { readContentIfAny, replaceFileAt } from '../../packages/workspace/index.ts';
+import { nameInLine } from '../../shared/text/plain-sight.ts';
+import { savePlan } from '../../shared/tools/save-plan.ts';
+import { PLAN_FILE } from '../../shared/wire/plan-file.ts';
 
 export const savingPlan: BridgeTool = {
   ...bindTool(savePlan, { propose }),

@@ -2,6 +2,7 @@
  * Remembers on disk which calls were asked about and started, and their results. So no call runs twice, no result is
  * lost, and an approval counts only for the one question that it answers.
  */
+
 import { randomBytes } from 'node:crypto';
 import {
   closeSync,
@@ -16,9 +17,10 @@ import { dirname } from 'node:path';
 import { takeLock } from '../../machine/lock.ts';
 import { makePrivateFolders, restoreMarkOf } from '../../machine/private-files.ts';
 import { isSystemError } from '../../machine/system-error.ts';
+import type { AnswerEntry } from '../../packages/host/index.ts';
 import { DrawbridgeError } from '../../shared/errors.ts';
 import type { ToolResult } from '../../shared/wire/tunnel.ts';
-import type { AnswerEntry, CallBook, CallState, StartEntry } from '../admission/book.ts';
+import type { CallBook, CallState, StartEntry } from '../admission/book.ts';
 import { type HeldCall, type JournalEntry, replay } from './journal-entries.ts';
 import { JournalFile } from './journal-file.ts';
 

@@ -2,6 +2,7 @@
 
 import { aboutCall, logEvent, logTrouble } from '../../machine/log.ts';
 import type { LogIds } from '../../machine/log-line.ts';
+import type { Feed, GuestCalls, OpenQuestion, Resolution } from '../../packages/host/index.ts';
 import { REQUEST_LIMITS } from '../../shared/limits.ts';
 import type { ApprovalQuestion } from '../../shared/wire/approvals.ts';
 import { nameFor } from '../../shared/wire/grants.ts';
@@ -14,11 +15,9 @@ import {
   type TunnelFrame,
 } from '../../shared/wire/tunnel.ts';
 import type { DeviceAsker } from '../admission/askers.ts';
-import type { OpenQuestion } from '../admission/asking.ts';
-import type { Resolution } from '../admission/book.ts';
+
 import { CallLife, type Desk } from '../admission/call-life.ts';
 import { UNKNOWN_OUTCOME } from '../admission/refusals.ts';
-import type { Feed } from '../feeds.ts';
 import type { Audit } from '../grantees/audit.ts';
 import { NOT_GRANTED } from '../grantees/grantees.ts';
 import { GRANTEE_LIMITS } from '../grantees/limits.ts';
@@ -52,18 +51,6 @@ export type Answers = {
     ask: Extract<AskFrame, { type: Type }>,
   ) => Promise<BridgeFrame | undefined>;
 };
-
-/** The calls that begin at this bridge. No method throws. */
-export interface GuestCalls {
-  /** What became of a call that its guest was answered about itself; undefined for another call. */
-  closed(callId: string): Promise<ToolResult> | undefined;
-  /** The process ends: nothing more is waited for. */
-  end(): void;
-  /** The edge has no such call, or does not take it. */
-  refused(callId: string): void;
-  /** A call has its result: one of the edge, or one that began at the bridge. */
-  ended(callId: string, result: ToolResult): void;
-}
 
 /** A call that was taken and has no result yet. */
 interface RunningCall {

@@ -1,12 +1,13 @@
 /** Runs web_fetch: reads a page, asks about a site once for each conversation, and marks the text as the web's. */
-import { nameInLine } from '../../shared/text/plain-sight.ts';
-import { webFetch } from '../../shared/tools/web-fetch.ts';
+
 import {
   type ArgumentsOf,
   type BridgeTool,
   bindTool,
   type ToolContext,
-} from '../tools/executor.ts';
+} from '../../packages/host/index.ts';
+import { nameInLine } from '../../shared/text/plain-sight.ts';
+import { webFetch } from '../../shared/tools/web-fetch.ts';
 import { canonicalUrl } from '../web/canonical.ts';
 import { fetchPage, type Net, type Page, requireWebAddress, WEB_LIMITS } from '../web/page.ts';
 import type { AllowedSites } from '../web/sites.ts';

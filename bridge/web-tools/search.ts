@@ -1,7 +1,8 @@
 /** Runs web_search: asks the owner's search service, and lists what it found. */
+
+import { type BridgeTool, doing } from '../../packages/host/index.ts';
 import { nameInLine } from '../../shared/text/plain-sight.ts';
 import { webSearch } from '../../shared/tools/web-search.ts';
-import { type BridgeTool, doing } from '../tools/executor.ts';
 import { type SearchService, searchWeb } from '../web/search.ts';
 import { marked } from './fetch.ts';
 

@@ -3,6 +3,7 @@
 import { ToolFailure } from '../../machine/failure.ts';
 import { logTrouble } from '../../machine/log.ts';
 import { findProgram } from '../../machine/programs.ts';
+import { type ArgumentsOf, doing, type ToolContext } from '../../packages/host/index.ts';
 import { chooseAccount } from '../../packages/sandbox/index.ts';
 import {
   type ClosedWorktree,
@@ -13,7 +14,6 @@ import {
 } from '../../shared/tools/worktree.ts';
 import type { ToolResult } from '../../shared/wire/tunnel.ts';
 import type { RoomPart } from '../feature.ts';
-import { type ArgumentsOf, doing, type ToolContext } from '../tools/executor.ts';
 import { type ClosedTree, closeWorktree } from './closing.ts';
 import { Git, worktreeFailed } from './git.ts';
 import { WORKTREE_LIMITS } from './limits.ts';

@@ -200,7 +200,7 @@ function toolboxOfOffers(set: OfferSet | undefined): Toolbox {
   return made;
 }
 
-/** An offer as a tool, with its digest. Only the bridge checks the arguments (`bridge/tools/offers.ts`). */
+/** An offer as a tool, with its digest. Only the bridge checks the arguments (`packages/host/offers.ts`). */
 export function offered(offer: Offer): Tool {
   const { name, description, inputSchema, effect, idempotent, document, origin, digest } = offer;
   return {

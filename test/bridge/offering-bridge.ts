@@ -5,7 +5,7 @@
 import { appendFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { runBridge } from '../../bridge/run.ts';
-import { Offers } from '../../bridge/tools/offers.ts';
+import { Offers } from '../../packages/host/offers.ts';
 import { fakeDefinition } from '../far-ends/fake-offer.ts';
 
 const ending = new AbortController();

@@ -1,13 +1,14 @@
 /** Shows edits that wait for an approval as diffs in the editor, and takes the person's decision there. */
+
 import { normalize } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Deferred, newDeferred } from '../../../machine/deferred.ts';
 import { Lanes } from '../../../machine/lanes.ts';
 import { currentCall, logEvent } from '../../../machine/log.ts';
 import type { LogIds } from '../../../machine/log-line.ts';
+import type { AnswerEntry, Asker, OpenQuestion } from '../../../packages/host/index.ts';
 import { shorten } from '../../../shared/text/plain-sight.ts';
-import type { Asker, OpenQuestion } from '../../admission/asking.ts';
-import type { AnswerEntry } from '../../admission/book.ts';
+
 import type { Candidate } from '../discovery/candidate.ts';
 import type { Companion, ShownDiff } from './companion.ts';
 import { isSameCompanion } from './confirmed.ts';

@@ -1,13 +1,12 @@
 /** Turns the tools of MCP servers into offers with unique names. Pure. */
 import type { Tool } from '@modelcontextprotocol/client';
 import { sha256 } from '../../../machine/hash.ts';
+import type { OfferedTool, ToolExecutor } from '../../../packages/host/index.ts';
 import { OFFER_LIMITS } from '../../../shared/limits.ts';
 import { nestsDeeper } from '../../../shared/text/json.ts';
 import { JSON_LIMITS } from '../../../shared/text/limits.ts';
 import type { Metadata } from '../../../shared/wire/documents.ts';
 import { introductionOf, OfferDefinition } from '../../../shared/wire/offer.ts';
-import type { ToolExecutor } from '../../tools/executor.ts';
-import type { OfferedTool } from '../../tools/offers.ts';
 import { MCP_LIMITS } from '../limits.ts';
 
 /** A tool of a server, or one of the bridge's own for that server. */

@@ -4,9 +4,10 @@ import {
   type TerminalAnswer,
   terminalAsker,
 } from '../../../bridge/admission/askers.ts';
-import { Asking, type OpenQuestion } from '../../../bridge/admission/asking.ts';
-import type { QuestionBook, Resolution } from '../../../bridge/admission/book.ts';
+import { Asking } from '../../../bridge/admission/asking.ts';
+import type { QuestionBook } from '../../../bridge/admission/book.ts';
 import { type ApprovalSubject, digestOf } from '../../../bridge/admission/proposal.ts';
+import type { OpenQuestion, Resolution } from '../../../packages/host/asker.ts';
 import { RUN_LIMITS } from '../../../shared/limits.ts';
 import { ALLOW_ONCE, approvalText, type Grant } from '../../../shared/wire/approval-text.ts';
 import type { Proposal } from '../../../shared/wire/approvals.ts';

@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { admit } from '../../../bridge/admission/admit.ts';
 import { type JudgedCall, judgeCall } from '../../../bridge/admission/policy.ts';
-import { bindTool } from '../../../bridge/tools/executor.ts';
+import { bindTool } from '../../../packages/host/tool.ts';
 import { Workspace } from '../../../packages/workspace/workspace.ts';
 import { runTerminalCmd } from '../../../shared/tools/run-terminal-cmd.ts';
 import type { ToolCall } from '../../../shared/wire/tunnel.ts';

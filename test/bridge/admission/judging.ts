@@ -7,8 +7,8 @@ import {
 } from '../../../bridge/admission/policy.ts';
 import type { Verdict } from '../../../bridge/admission/verdict.ts';
 import type { Visibility } from '../../../bridge/admission/visibility.ts';
-import { bindTool } from '../../../bridge/tools/executor.ts';
 import { ToolFailure } from '../../../machine/failure.ts';
+import { bindTool } from '../../../packages/host/tool.ts';
 import { findTool } from '../../../shared/tools/catalogue.ts';
 import type { ToolCall } from '../../../shared/wire/tunnel.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type JudgedCall, judgeCall } from '../../../bridge/admission/policy.ts';
 import { parseRules } from '../../../bridge/admission/rules.ts';
-import { Offers } from '../../../bridge/tools/offers.ts';
+import { Offers } from '../../../packages/host/offers.ts';
 import { OFFER_LIMITS } from '../../../shared/limits.ts';
 import type { OfferDefinition } from '../../../shared/wire/offer.ts';
 import { digestOf, fakeDefinition } from '../../far-ends/fake-offer.ts';

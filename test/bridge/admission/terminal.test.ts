@@ -1,8 +1,8 @@
 import { PassThrough } from 'node:stream';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import type { TerminalPrompt } from '../../../bridge/admission/askers.ts';
-import type { OpenQuestion } from '../../../bridge/admission/asking.ts';
 import { createTerminalPrompt, describeQuestion } from '../../../bridge/admission/terminal.ts';
+import type { OpenQuestion } from '../../../packages/host/asker.ts';
 import type { Proposal } from '../../../shared/wire/approvals.ts';
 import { newCommand, newQuestion } from './device.ts';
 

@@ -2,7 +2,7 @@ import { symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { createRunTerminalCmd } from '../../../bridge/commands/run-terminal-cmd.ts';
-import type { ToolContext } from '../../../bridge/tools/executor.ts';
+import type { ToolContext } from '../../../packages/host/tool.ts';
 import { unconfined } from '../../../packages/sandbox/launch/confinement.ts';
 import { BackgroundProcesses } from '../../../packages/sandbox/terminal/background.ts';
 import { guardedWorkspace } from '../../../packages/sandbox/test/quarantine/guarded-workspace.ts';

@@ -4,7 +4,7 @@ import { checkingShape, EditChecks } from '../../../bridge/diagnostics/edit-chec
 import type { BeginProgram } from '../../../bridge/diagnostics/language-server.ts';
 import { LanguageServers, type ServersPlace } from '../../../bridge/diagnostics/servers.ts';
 import { createReadLints } from '../../../bridge/diagnostics/tool.ts';
-import type { ToolContext } from '../../../bridge/tools/executor.ts';
+import type { ToolContext } from '../../../packages/host/tool.ts';
 import { type Program, spawnLaunch } from '../../../packages/sandbox/terminal/spawn-launch.ts';
 import { carryOut, temporaryWorkspace, toolsWith } from '../tools/temporary-workspace.ts';
 import { checkPatiently } from './patient-checks.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { Formatters } from '../../../bridge/formatting/formatters.ts';
 import { formattingShape } from '../../../bridge/formatting/shape.ts';
-import type { Proposed } from '../../../bridge/tools/executor.ts';
+import type { Proposed } from '../../../packages/host/tool.ts';
 import { type Confinement, unconfined } from '../../../packages/sandbox/launch/confinement.ts';
 import { MINUTE } from '../../../shared/units.ts';
 import { FileEditMetadata } from '../../../shared/wire/documents.ts';

@@ -1,5 +1,5 @@
 import { expect, it, vi } from 'vitest';
-import type { PersonsAnswer, ServerQuestion } from '../../../bridge/tools/executor.ts';
+import type { PersonsAnswer, ServerQuestion } from '../../../packages/host/tool.ts';
 import { startDemo } from './offering.ts';
 
 const FIELDS: ServerQuestion['fields'] = [

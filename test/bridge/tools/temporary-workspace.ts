@@ -6,14 +6,10 @@ import { onTestFinished } from 'vitest';
 import { createReadLints } from '../../../bridge/diagnostics/tool.ts';
 import { codebaseSearching } from '../../../bridge/index/tool.ts';
 import { createFileTools } from '../../../bridge/tools/catalogue.ts';
-import type { EditShape } from '../../../bridge/tools/edit-shape.ts';
-import {
-  type BridgeTool,
-  type ToolContext,
-  toErrorResult,
-} from '../../../bridge/tools/executor.ts';
-import { ReadLedger } from '../../../bridge/tools/ledger.ts';
 import { ToolFailure } from '../../../machine/failure.ts';
+import type { EditShape } from '../../../packages/host/edit-shape.ts';
+import { ReadLedger } from '../../../packages/host/ledger.ts';
+import { type BridgeTool, type ToolContext, toErrorResult } from '../../../packages/host/tool.ts';
 import { type ResolvedPath, Workspace } from '../../../packages/workspace/workspace.ts';
 import type { ToolResult } from '../../../shared/wire/tunnel.ts';
 

@@ -2,9 +2,9 @@
 import { Asking } from '../../../bridge/admission/asking.ts';
 import { CallLife } from '../../../bridge/admission/call-life.ts';
 import { createFileTools } from '../../../bridge/tools/catalogue.ts';
-import type { BridgeTool } from '../../../bridge/tools/executor.ts';
-import { ReadLedger } from '../../../bridge/tools/ledger.ts';
 import { Journal } from '../../../bridge/tunnel/journal.ts';
+import { ReadLedger } from '../../../packages/host/ledger.ts';
+import type { BridgeTool } from '../../../packages/host/tool.ts';
 import { Workspace } from '../../../packages/workspace/workspace.ts';
 import { roomsOf } from '../one-room.ts';
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { bindTool } from '../../../bridge/tools/executor.ts';
+import { bindTool } from '../../../packages/host/tool.ts';
 import { TOOLS } from '../../../shared/tools/catalogue.ts';
 import { BUILT_IN, offered } from '../../../shared/tools/toolbox.ts';
 import { fakeDefinition } from '../../far-ends/fake-offer.ts';

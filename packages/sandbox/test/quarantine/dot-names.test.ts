@@ -1,12 +1,12 @@
 /** Names with a dot that commands make at the top of a workspace, whether or not a table has them. */
 import { describe, expect, test } from 'vitest';
-import type { BridgeTool } from '../../../../bridge/tools/executor.ts';
 import { reportingNames } from '../../../../bridge/tools/new-names.ts';
 import {
   carryOut,
   contextIn,
   FILE_TOOLS,
 } from '../../../../test/bridge/tools/temporary-workspace.ts';
+import type { BridgeTool } from '../../../host/tool.ts';
 import { Workspace } from '../../../workspace/workspace.ts';
 import { NO_BUBBLEWRAP } from '../sandboxed-workspace.ts';
 import { guardedWorkspace } from './guarded-workspace.ts';

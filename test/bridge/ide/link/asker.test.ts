@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { AnswerEntry } from '../../../../bridge/admission/book.ts';
 import { identityOf } from '../../../../bridge/ide/link/confirmed.ts';
 import { connectFirst } from '../../../../bridge/ide/link/finding.ts';
 import { LINK_LIMITS } from '../../../../bridge/ide/link/limits.ts';
 import { aboutCall, logTo } from '../../../../machine/log.ts';
 import type { LogEntry } from '../../../../machine/log-line.ts';
+import type { AnswerEntry } from '../../../../packages/host/asker.ts';
 import type { CompanionScript, ScriptedCompanion } from '../../../far-ends/scripted-companion.ts';
 import { editQuestion, type Linked, linkTo, logLines, start, until } from './linked.ts';
 

@@ -1,12 +1,13 @@
 /** A link to scripted companions, and a question for them. What is started here ends with its test. */
+
 import { randomUUID } from 'node:crypto';
 import { onTestFinished, vi } from 'vitest';
-import type { OpenQuestion } from '../../../../bridge/admission/asking.ts';
 import { Distrust } from '../../../../bridge/admission/distrust.ts';
 import type { Candidate } from '../../../../bridge/ide/discovery/candidate.ts';
 import { identityOf } from '../../../../bridge/ide/link/confirmed.ts';
 import { LINK_LIMITS, type LinkLimits } from '../../../../bridge/ide/link/limits.ts';
 import { EditorLink, type EditorView } from '../../../../bridge/ide/link/link.ts';
+import type { OpenQuestion } from '../../../../packages/host/asker.ts';
 import { newBridgeId, newCallId, newConversationId } from '../../../../shared/ids.ts';
 import {
   type CompanionScript,

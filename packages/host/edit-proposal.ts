@@ -2,20 +2,16 @@
 
 import { compute } from '../../machine/compute/compute.ts';
 import { sha256 } from '../../machine/hash.ts';
-import { decode, EDIT_LIMITS, type EditProposal } from '../../packages/edits/index.ts';
-import { EDIT_TASKS } from '../../packages/edits/tasks.ts';
-import {
-  assertReplaceable,
-  type FileContent,
-  type ResolvedPath,
-} from '../../packages/workspace/index.ts';
 import { cutLines } from '../../shared/text/cut-lines.ts';
 import { languageOf } from '../../shared/text/languages.ts';
 import { nameInLine } from '../../shared/text/plain-sight.ts';
 import type { Diff, FileEditMetadata } from '../../shared/wire/documents.ts';
 import type { ToolResult } from '../../shared/wire/tunnel.ts';
+import { decode, EDIT_LIMITS, type EditProposal } from '../edits/index.ts';
+import { EDIT_TASKS } from '../edits/tasks.ts';
+import { assertReplaceable, type FileContent, type ResolvedPath } from '../workspace/index.ts';
 import { type ShapedEdit, unshaped } from './edit-shape.ts';
-import type { EditedFile, Proposed, ToolContext } from './executor.ts';
+import type { EditedFile, Proposed, ToolContext } from './tool.ts';
 
 /** The call of an edit, and its file as it is. */
 export interface EditCall {

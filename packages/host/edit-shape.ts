@@ -1,9 +1,9 @@
 /** What happens to an edit between its computation and its proposal: it may be formatted, and it may be checked. */
 
-import type { EditProposal } from '../../packages/edits/index.ts';
-import type { FileContent, ResolvedPath } from '../../packages/workspace/index.ts';
 import type { FileEditMetadata } from '../../shared/wire/documents.ts';
-import type { ToolContext } from './executor.ts';
+import type { EditProposal } from '../edits/index.ts';
+import type { FileContent, ResolvedPath } from '../workspace/index.ts';
+import type { ToolContext } from './tool.ts';
 
 /** An edit as it would be proposed. */
 export interface ShapedEdit {

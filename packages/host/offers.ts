@@ -17,7 +17,7 @@ import {
   OfferDefinition,
   type OfferSet,
 } from '../../shared/wire/offer.ts';
-import type { BridgeTool, ToolExecutor, ToolFactsHere } from './executor.ts';
+import type { BridgeTool, ToolExecutor, ToolFactsHere } from './tool.ts';
 
 /** A tool of a server, with the way to call it. */
 export interface OfferedTool {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { ReadLedger } from '../../../bridge/tools/ledger.ts';
 import { TOOL_LIMITS } from '../../../shared/limits.ts';
+import { ReadLedger } from '../ledger.ts';
 
 const seen = (text: string) => ({ hash: `hash of ${text.slice(0, 50)}`, bytes: Buffer.from(text) });
 

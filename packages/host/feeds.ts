@@ -1,6 +1,6 @@
 /** What the edge learns of the bridge beside calls: its offered tools, its MCP servers, and whom its machine lets in. */
-import type { OfferSet } from '../shared/wire/offer.ts';
-import type { BridgeFrame } from '../shared/wire/tunnel.ts';
+import type { OfferSet } from '../../shared/wire/offer.ts';
+import type { BridgeFrame } from '../../shared/wire/tunnel.ts';
 
 /** Frames that are sent unasked. No method throws. */
 export interface Feed {

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { FileEditMetadata } from '../../../shared/wire/documents.ts';
-import { temporaryWorkspace } from './temporary-workspace.ts';
+import { temporaryWorkspace } from '../../../test/bridge/tools/temporary-workspace.ts';
 
 const LINES = Array.from({ length: 2_000 }, (_, at) => `this is the line number ${at}\n`);
 

@@ -1,7 +1,7 @@
 /** Remembers what each conversation last saw of each file, so that no edit is based on old content. */
 
-import type { KnownSource } from '../../packages/edits/index.ts';
 import { TOOL_LIMITS } from '../../shared/limits.ts';
+import type { KnownSource } from '../edits/index.ts';
 
 /** A file as a conversation saw it. The hash decides; the bytes only serve to describe a change. */
 export interface LedgerFile {

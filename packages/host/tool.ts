@@ -1,7 +1,6 @@
 /** The contract of a tool on this machine: it proposes what a call would do, and carries out its proposal. */
 import * as z from 'zod';
 import { ToolFailure } from '../../machine/failure.ts';
-import type { KeepChange, ResolvedPath, Workspace } from '../../packages/workspace/index.ts';
 import {
   meantArguments,
   subjectsOf,
@@ -13,6 +12,7 @@ import type { Proposal } from '../../shared/wire/approvals.ts';
 import type { Metadata } from '../../shared/wire/documents.ts';
 import type { FormField } from '../../shared/wire/elicitation.ts';
 import type { ToolResult } from '../../shared/wire/tunnel.ts';
+import type { KeepChange, ResolvedPath, Workspace } from '../workspace/index.ts';
 import type { ReadLedger } from './ledger.ts';
 
 /** At least one: a call without a path belongs to the whole workspace. */
