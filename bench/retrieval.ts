@@ -15,10 +15,13 @@ import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import * as z from 'zod';
-import type { EmbeddingService } from '../bridge/config.ts';
-import { type CodeEmbedding, CodeIndex } from '../bridge/index/code-index.ts';
-import { searchCodebase } from '../bridge/search/codebase-search.ts';
-import type { SearchIndex } from '../bridge/search/search-index.ts';
+import {
+  type CodeEmbedding,
+  CodeIndex,
+  type EmbeddingService,
+  type SearchIndex,
+  searchCodebase,
+} from '../packages/code-index/index.ts';
 import { Workspace } from '../packages/workspace/index.ts';
 import { openTemporaryFolder } from './folder.ts';
 import { percentile } from './statistics.ts';

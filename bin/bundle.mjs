@@ -7,14 +7,14 @@ import { brotliCompressSync, constants } from 'node:zlib';
 /** The options with which esbuild makes the program. The package has the same bundle (build/build.ts). */
 export function describeBundle(root, outdir) {
   const noAjv = join(root, 'bin', 'no-ajv.mjs');
-  const threads = { 'compute-worker': 'compute', 'index-worker': 'index' };
+  const threads = { 'compute-worker': 'bridge/compute', 'index-worker': 'packages/code-index' };
   return {
     absWorkingDir: root,
     entryPoints: {
       main: join(root, 'cli', 'main.ts'),
       ...Object.fromEntries(
         Object.entries(threads)
-          .map(([name, room]) => [name, join(root, 'bridge', room, 'worker.ts')])
+          .map(([name, room]) => [name, join(root, room, 'worker.ts')])
           .filter(([, path]) => existsSync(path)),
       ),
     },

@@ -1,6 +1,7 @@
 /** What a program that runs a bridge says about it. */
 import type { BridgeStatus } from '../machine/bridge-status.ts';
 import type { Environment } from '../machine/environment.ts';
+import type { EmbeddingService } from '../packages/code-index/index.ts';
 import type { Offers } from '../packages/host/index.ts';
 import type { Mode } from '../shared/wire/modes.ts';
 import type { Preset } from '../shared/wire/preset.ts';
@@ -43,16 +44,4 @@ export interface BridgeConfig extends ConnectionConfig {
   /** Programs beside the bridge's own that are started again from their files: the Node of a server. */
   readonly programs?: readonly string[];
   onStatus(status: BridgeStatus): void;
-}
-
-/** The owner's model for vectors. */
-export interface EmbeddingService {
-  /** Without `/embeddings`. */
-  readonly baseUrl: string;
-  /** The model's name at the server. */
-  readonly model: string;
-  /** Whether the server keeps nothing of a request: the owner's word. */
-  readonly isPrivate: boolean;
-  /** Absent for a server without a key. Rejects where the key cannot be had. */
-  readonly readKey?: ((signal: AbortSignal) => Promise<string>) | undefined;
 }

@@ -48,41 +48,39 @@ const MAY_IMPORT = parseTable(`
   bridge/grantees: shared machine machine/failure.ts machine/log.ts packages/host zod node:
   machine/lanes.ts: machine
   machine/result-lines.ts: shared
-  bridge/search/codebase: shared machine/compute packages/edits
   bridge/compute: shared machine/compute machine/failure.ts machine/result-lines.ts machine/secrets
-    packages/edits bridge/search/codebase unpdf
+    packages/code-index packages/edits unpdf
   machine/entry-kind.ts:
   machine/compute: shared machine machine/failure.ts node:
-  bridge/search: shared machine machine/compute machine/failure.ts packages/edits packages/workspace
-    bridge/search/codebase @vscode/ripgrep node:
   bridge/tools: shared machine/compute machine/failure.ts machine/result-lines.ts machine/secrets
-    packages/edits packages/host packages/workspace bridge/compute bridge/search zod node:
+    packages/code-index packages/edits packages/host packages/workspace bridge/compute zod node:
   bridge/web: shared machine machine/compute machine/failure.ts packages/sandbox bridge/compute zod
     node:
   bridge/admission: shared machine machine/failure.ts machine/lanes.ts machine/log.ts
     machine/secrets packages/host packages/workspace bridge/admission/shell bridge/grantees
     bridge/web zod node:
-  bridge/context: shared machine machine/compute machine/failure.ts packages/host packages/sandbox
-    packages/workspace bridge/compute bridge/grantees bridge/search bridge/web node:
+  bridge/context: shared machine machine/compute machine/failure.ts packages/code-index
+    packages/host packages/sandbox packages/workspace bridge/compute bridge/grantees bridge/web
+    node:
   bridge/tunnel: shared machine machine/log.ts machine/secrets packages/host bridge/admission
     bridge/context bridge/grantees ws zod node:
-  bridge/config.ts: shared machine packages/host bridge/tunnel bridge/web
+  bridge/config.ts: shared machine packages/code-index packages/host bridge/tunnel bridge/web
   bridge/feature.ts: shared packages/host packages/sandbox packages/workspace bridge/admission
     bridge/config.ts bridge/context bridge/grantees bridge/tunnel
   bridge/checkpoints: shared machine machine/compute machine/failure.ts machine/lanes.ts
     machine/log.ts packages/edits packages/host packages/workspace bridge/admission bridge/compute
     bridge/feature.ts zod node:
-  bridge/commands: shared machine machine/failure.ts machine/result-lines.ts packages/host
-    packages/sandbox packages/workspace bridge/feature.ts bridge/search node:
-  bridge/rules: shared machine machine/compute machine/failure.ts machine/log.ts packages/workspace
-    bridge/feature.ts bridge/search node:
-  bridge/completion: shared machine/compute machine/log.ts packages/workspace bridge/feature.ts
-    bridge/rules bridge/search node:
+  bridge/commands: shared machine machine/failure.ts machine/result-lines.ts packages/code-index
+    packages/host packages/sandbox packages/workspace bridge/feature.ts node:
+  bridge/rules: shared machine machine/compute machine/failure.ts machine/log.ts packages/code-index
+    packages/workspace bridge/feature.ts node:
+  bridge/completion: shared machine/compute machine/log.ts packages/code-index packages/workspace
+    bridge/feature.ts bridge/rules node:
   bridge/definitions: shared machine/failure.ts packages/workspace bridge/feature.ts bridge/rules
     zod
   bridge/diagnostics: shared machine machine/compute machine/failure.ts machine/lanes.ts
-    packages/edits packages/host packages/sandbox packages/workspace bridge/feature.ts bridge/search
-    zod node:
+    packages/code-index packages/edits packages/host packages/sandbox packages/workspace
+    bridge/feature.ts zod node:
   bridge/filter.ts: machine/failure.ts packages/sandbox
   bridge/formatting: shared machine machine/compute packages/edits packages/host bridge/diagnostics
     bridge/feature.ts bridge/filter.ts zod node:
@@ -102,17 +100,14 @@ const MAY_IMPORT = parseTable(`
     bridge/ide/link companion/index.ts zod node:
   bridge/hooks: shared machine machine/compute machine/failure.ts machine/log.ts packages/sandbox
     packages/workspace bridge/compute bridge/feature.ts bridge/filter.ts zod node:
-  bridge/index: shared machine machine/compute machine/log.ts machine/result-lines.ts
-    machine/secrets packages/edits packages/host packages/workspace bridge/config.ts bridge/context
-    bridge/feature.ts bridge/search bridge/search/codebase bridge/tools web-tree-sitter zod node:
   bridge/ports: shared machine/failure.ts machine/lanes.ts machine/log.ts packages/sandbox
     bridge/admission bridge/commands bridge/feature.ts node:
   bridge/skills: shared machine/failure.ts packages/host packages/workspace bridge/feature.ts
     bridge/rules node:
   bridge/web-tools: shared packages/host bridge/feature.ts bridge/web
   bridge/features.ts: bridge/checkpoints bridge/commands bridge/completion bridge/definitions
-    bridge/diagnostics bridge/feature.ts bridge/formatting bridge/guests bridge/hooks bridge/index
-    bridge/mcp bridge/ports bridge/rules bridge/skills bridge/web-tools
+    bridge/diagnostics bridge/feature.ts bridge/features bridge/formatting bridge/guests
+    bridge/hooks bridge/mcp bridge/ports bridge/rules bridge/skills bridge/web-tools
   bridge/ground.ts: machine machine/log.ts packages/host packages/sandbox packages/workspace
     bridge/admission bridge/config.ts bridge/feature.ts bridge/grantees bridge/tunnel
     @vscode/ripgrep node:
@@ -124,6 +119,7 @@ const MAY_IMPORT = parseTable(`
   bridge/run.ts: machine machine/compute packages/host packages/sandbox bridge/admission
     bridge/config.ts bridge/context bridge/feature.ts bridge/features.ts bridge/ground.ts
     bridge/tunnel bridge/worktrees node:
+  bridge/features: packages/code-index bridge/feature.ts node:
   # Other rooms import only the face of this workspace.
   companion: shared machine @modelcontextprotocol/sdk node: zod
   companion/index.ts: companion
@@ -251,13 +247,13 @@ const MAY_IMPORT = parseTable(`
     node:
   bench/page: shared bench/faults client/index.ts bench playwright-core zod node:
   bench/recording:
-  bench/tools: shared machine packages/host packages/sandbox packages/workspace bridge/checkpoints
-    bridge/completion bridge/diagnostics bridge/index bridge/search bridge/tools local/runtime
+  bench/tools: shared machine packages/code-index packages/host packages/sandbox packages/workspace
+    bridge/checkpoints bridge/completion bridge/diagnostics bridge/tools local/runtime
     @vscode/ripgrep bench node:
-  bench: shared machine packages/sandbox packages/workspace bench/cases bench/escapes bench/faults
-    bench/fuzz bench/page bench/recording bench/terminal bench/tools bridge/config.ts bridge/index
-    bridge/search bridge/tunnel local/bridge local/limits.ts local/runtime local/state bin esbuild
-    jose playwright-core zod node:
+  bench: shared machine packages/code-index packages/sandbox packages/workspace bench/cases
+    bench/escapes bench/faults bench/fuzz bench/page bench/recording bench/terminal bench/tools
+    bridge/tunnel local/bridge local/limits.ts local/runtime local/state bin esbuild jose
+    playwright-core zod node:
 
   worker/ports: shared worker/images worker/outcome.ts worker/conversation/store worker/storage
   worker/env.ts: worker/ports worker/deliveries worker/prompt worker/storage worker/upstream

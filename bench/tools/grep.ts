@@ -50,7 +50,7 @@ async function compare(root: string, files: number, signal: AbortSignal): Promis
   };
 }
 
-/** Those of bridge/tools/grep.ts and bridge/search/ripgrep.ts; ripgrep reads the ignore files itself. */
+/** Those of bridge/tools/grep.ts and packages/code-index/search/ripgrep.ts; ripgrep reads the ignore files itself. */
 const FLAGS = [
   '--no-config',
   '--no-messages',

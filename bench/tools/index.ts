@@ -1,9 +1,7 @@
 /** How long the index of a workspace takes to be made, and to answer. */
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { CodeIndex } from '../../bridge/index/code-index.ts';
-import { searchCodebase } from '../../bridge/search/codebase-search.ts';
-import type { SearchIndex } from '../../bridge/search/search-index.ts';
+import { CodeIndex, type SearchIndex, searchCodebase } from '../../packages/code-index/index.ts';
 import { Workspace } from '../../packages/workspace/index.ts';
 import { openTemporaryFolder } from '../folder.ts';
 import { type Part, type ToolFigure, timeOf, timesOf } from './part.ts';

@@ -2,9 +2,9 @@
 import { chmodSync, existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { INDEX_LIMITS } from '../../bridge/index/limits.ts';
 import { readWranglerConfig } from '../../local/runtime/wrangler-config.ts';
 import type { IndexReport } from '../../machine/bridge-status.ts';
+import { INDEX_LIMITS } from '../../packages/code-index/index.ts';
 import { memoryOf } from '../family.ts';
 import { giveAway } from '../folder.ts';
 import { type House, startHouse } from '../house.ts';

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { basename } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { INDEX_LIMITS } from '../../bridge/index/limits.ts';
+import { INDEX_LIMITS } from '../../packages/code-index/index.ts';
 import { memoryOf } from '../family.ts';
 import { openOwnServer } from '../own-server.ts';
 import { memory, type Part } from './part.ts';

@@ -1,5 +1,6 @@
 /** Runs read_process: lists a conversation's processes, or shows the output of one, perhaps after a wait. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { findLine } from '../../packages/code-index/index.ts';
 import {
   type ArgumentsOf,
   type BridgeTool,
@@ -15,7 +16,6 @@ import { inOneLine } from '../../shared/text/plain-sight.ts';
 import { readProcess } from '../../shared/tools/process.ts';
 import { SECOND } from '../../shared/units.ts';
 import type { ToolResult } from '../../shared/wire/tunnel.ts';
-import { findLine } from '../search/text-search.ts';
 import { describeProcess, processOf, toPage } from './process-report.ts';
 
 type ReadProcessCall = ArgumentsOf<typeof readProcess>;

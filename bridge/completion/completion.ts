@@ -2,13 +2,13 @@
 import { join } from 'node:path';
 import { filterInTurns, Turns } from '../../machine/compute/turns.ts';
 import { logTrouble } from '../../machine/log.ts';
+import { listFiles } from '../../packages/code-index/index.ts';
 import type { Workspace } from '../../packages/workspace/index.ts';
 import { REQUEST_LIMITS } from '../../shared/limits.ts';
 import { nameInLine } from '../../shared/text/plain-sight.ts';
 import { MINUTE, SECOND } from '../../shared/units.ts';
 import type { FileQuery, FoundFile } from '../../shared/wire/files.ts';
 import { findCandidates } from '../rules/find.ts';
-import { listFiles } from '../search/file-list.ts';
 import { type CompletionEntry, newEntry, rank } from './rank.ts';
 
 const COMPLETION_LIMITS = {

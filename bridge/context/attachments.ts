@@ -5,6 +5,7 @@ import { posix } from 'node:path';
 import { compute } from '../../machine/compute/compute.ts';
 import { filterInTurns } from '../../machine/compute/turns.ts';
 import { ToolFailure, toFileFailure } from '../../machine/failure.ts';
+import { listFiles } from '../../packages/code-index/index.ts';
 import type { ResolvedPath } from '../../packages/workspace/index.ts';
 import { FINDING_LIMITS } from '../../shared/limits.ts';
 import { cutLines } from '../../shared/text/cut-lines.ts';
@@ -12,7 +13,6 @@ import type { CalledMention, Mention } from '../../shared/text/mentions.ts';
 import { nameInLine, shorten } from '../../shared/text/plain-sight.ts';
 import type { Attachment } from '../../shared/wire/findings.ts';
 import { CONTENT_TASKS } from '../compute/tasks.ts';
-import { listFiles } from '../search/file-list.ts';
 import { type Reading, readLines } from './file-text.ts';
 import { FIND_LIMITS } from './limits.ts';
 

@@ -4,10 +4,10 @@ import { type as osType, release } from 'node:os';
 import { basename } from 'node:path';
 import { compute } from '../../machine/compute/compute.ts';
 import { filterInTurns } from '../../machine/compute/turns.ts';
+import { listInTime } from '../../packages/code-index/index.ts';
 import { SHELL } from '../../packages/sandbox/index.ts';
 import type { MachineContext } from '../../shared/wire/tunnel.ts';
 import { CONTENT_TASKS } from '../compute/tasks.ts';
-import { listInTime } from '../search/file-list.ts';
 import { readGitStatus, type StatusLook } from './git-status.ts';
 
 export interface ContextLook extends StatusLook {

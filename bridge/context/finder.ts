@@ -1,8 +1,10 @@
 /** Finds what belongs to one message: what it mentions, what the person looks at, and what others changed. */
+
 import { realpath } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { wayBelow } from '../../machine/below.ts';
+import type { CodeLook } from '../../packages/code-index/index.ts';
 import type { ReadLedger } from '../../packages/host/index.ts';
 import type { Workspace } from '../../packages/workspace/index.ts';
 import { REQUEST_LIMITS } from '../../shared/limits.ts';
@@ -47,14 +49,6 @@ export interface FindPiece {
   ) => Promise<Findings['diagnostics']>;
   /** The passages of the code that the message is about. */
   readonly passages?: (look: CodeLook) => Promise<string[] | undefined>;
-}
-
-/** A message that may be about code. */
-export interface CodeLook {
-  readonly search: MessageLook['search'];
-  /** What the model may get without having asked. */
-  readonly workspace: Workspace;
-  readonly signal: AbortSignal;
 }
 
 /** A conversation's worktree. */

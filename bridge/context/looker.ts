@@ -1,8 +1,8 @@
 /** Looks at the workspace on request, and never by itself. */
 
+import { listInTime } from '../../packages/code-index/index.ts';
 import type { Confinement } from '../../packages/sandbox/index.ts';
 import type { MachineContext } from '../../shared/wire/tunnel.ts';
-import { listInTime } from '../search/file-list.ts';
 import { readMachineContext } from './context.ts';
 
 /** The workspace to look at, and the limits of the look. */

@@ -2,8 +2,8 @@
 import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import { Turns } from '../../machine/compute/turns.ts';
+import { listFiles } from '../../packages/code-index/index.ts';
 import { stampText } from '../../packages/workspace/index.ts';
-import { listFiles } from '../search/file-list.ts';
 import type { DiskChange } from './language-server.ts';
 import { DIAGNOSTICS_LIMITS } from './limits.ts';
 

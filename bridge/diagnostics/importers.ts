@@ -1,8 +1,11 @@
 /** Finds the files that import a file, as its name in their imports shows. */
 import { basename, dirname, extname, join } from 'node:path';
-import { SEARCH_LIMITS } from '../search/limits.ts';
-import { type Ripgrep, runRipgrep } from '../search/ripgrep.ts';
-import { searchUnderRules } from '../search/ruled-search.ts';
+import {
+  type Ripgrep,
+  runRipgrep,
+  SEARCH_LIMITS,
+  searchUnderRules,
+} from '../../packages/code-index/index.ts';
 import { DIAGNOSTICS_LIMITS } from './limits.ts';
 
 /** Absolute paths, as many as are checked; others than importers may be among them. */

@@ -2,8 +2,8 @@
 import { posix } from 'node:path';
 import { filterInTurns } from '../../machine/compute/turns.ts';
 import { ToolFailure } from '../../machine/failure.ts';
+import { listInTime } from '../../packages/code-index/index.ts';
 import { readEntries, type Workspace } from '../../packages/workspace/index.ts';
-import { listInTime } from '../search/file-list.ts';
 import { RULE_READ_LIMITS } from './limits.ts';
 
 /** A path that may be a rule file, relative to the workspace. */

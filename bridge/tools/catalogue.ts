@@ -1,5 +1,6 @@
 /** The tools of files, and the work of each. */
 
+import { withRuleNotes } from '../../packages/code-index/index.ts';
 import type { Edit } from '../../packages/edits/index.ts';
 import {
   type ArgumentsOf,
@@ -33,7 +34,6 @@ import { executeGrep } from './grep.ts';
 import { executeListDir } from './list-dir.ts';
 import { executeReadFile } from './read-file.ts';
 import { executeRenameFile } from './rename-file.ts';
-import { withRuleNotes } from './rule-notes.ts';
 import { savingPlan } from './save-plan.ts';
 
 /** The tools of files. An edit gets the shapes in their order before it is proposed. */

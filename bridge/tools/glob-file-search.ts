@@ -2,11 +2,11 @@
 import { join } from 'node:path';
 import { filterInTurns } from '../../machine/compute/turns.ts';
 import { linesThatFit } from '../../machine/result-lines.ts';
+import { listFiles } from '../../packages/code-index/index.ts';
 import type { ArgumentsOf, ToolExecutor } from '../../packages/host/index.ts';
 import { TOOL_LIMITS } from '../../shared/limits.ts';
 import { nameInLine } from '../../shared/text/plain-sight.ts';
 import type { globFileSearch } from '../../shared/tools/glob-file-search.ts';
-import { listFiles } from '../search/file-list.ts';
 
 export const executeGlobFileSearch: ToolExecutor<ArgumentsOf<typeof globFileSearch>> = async (
   args,

@@ -1,11 +1,14 @@
 /** Shows ripgrep's matches as text for the model: bounded, and without files that may not be shown. */
 import * as z from 'zod';
 import { cutAround, cutLine } from '../../machine/result-lines.ts';
+import {
+  LongRecord,
+  type Ripgrep,
+  runRipgrep,
+  type Sighting,
+} from '../../packages/code-index/index.ts';
 import { lineTexts } from '../../packages/edits/index.ts';
 import { TOOL_LIMITS } from '../../shared/limits.ts';
-import { LongRecord } from '../search/records.ts';
-import { type Ripgrep, runRipgrep } from '../search/ripgrep.ts';
-import type { Sighting } from '../search/sightings.ts';
 import { KeyLines } from './key-lines.ts';
 
 export interface GrepView {

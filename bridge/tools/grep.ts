@@ -3,15 +3,17 @@
 import { lstat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { ToolFailure, toFileFailure } from '../../machine/failure.ts';
+import {
+  listFiles,
+  type Ripgrep,
+  Sightings,
+  searchUnderRules,
+} from '../../packages/code-index/index.ts';
 import type { ArgumentsOf, ToolExecutor } from '../../packages/host/index.ts';
 import type { ResolvedPath, Workspace } from '../../packages/workspace/index.ts';
 import { TOOL_LIMITS } from '../../shared/limits.ts';
 import { nameInLine } from '../../shared/text/plain-sight.ts';
 import type { grep } from '../../shared/tools/grep.ts';
-import { listFiles } from '../search/file-list.ts';
-import type { Ripgrep } from '../search/ripgrep.ts';
-import { searchUnderRules } from '../search/ruled-search.ts';
-import { Sightings } from '../search/sightings.ts';
 import { type GrepView, showCounts, showFiles, showMatches } from './grep-output.ts';
 
 type GrepArguments = ArgumentsOf<typeof grep>;

@@ -1,12 +1,12 @@
 /** Runs list_dir: lists one folder, without hidden and ignored entries. */
 import { join } from 'node:path';
 import { linesThatFit } from '../../machine/result-lines.ts';
+import { listFiles } from '../../packages/code-index/index.ts';
 import type { ArgumentsOf, ToolExecutor } from '../../packages/host/index.ts';
 import { type FolderEntry, readEntries } from '../../packages/workspace/index.ts';
 import { TOOL_LIMITS } from '../../shared/limits.ts';
 import { nameInLine } from '../../shared/text/plain-sight.ts';
 import type { listDir } from '../../shared/tools/list-dir.ts';
-import { listFiles } from '../search/file-list.ts';
 
 export const executeListDir: ToolExecutor<ArgumentsOf<typeof listDir>> = async (
   args,

@@ -11,7 +11,6 @@ export {
   type BridgeTool,
   bindTool,
   doing,
-  type EditedFile,
   type FileChange,
   type PersonsAnswer,
   type Proposed,

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { onTestFinished } from 'vitest';
-import type { EmbeddingService } from '../../bridge/config.ts';
+import type { EmbeddingService } from '../../packages/code-index/embedder.ts';
 
 /** Words of one line are one concept. */
 const CONCEPTS = [

@@ -1,8 +1,8 @@
 import { expect, it, vi } from 'vitest';
-import { findCode } from '../../../bridge/index/found-code.ts';
+import { findCode } from '../../../packages/code-index/found-code.ts';
+import { indexed } from '../../../packages/code-index/test/indexed.ts';
 import { FINDING_LIMITS } from '../../../shared/limits.ts';
 import { MINUTE } from '../../../shared/units.ts';
-import { indexed } from '../index/indexed.ts';
 
 const FILES = {
   'src/retry.ts': 'export function nextBackoff(attempt: number) {\n  return attempt * 2;\n}\n',

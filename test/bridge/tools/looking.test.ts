@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { mkdir, symlink, utimes } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
-import { SEARCH_LIMITS } from '../../../bridge/search/limits.ts';
-import { LongRecord, splitRecords } from '../../../bridge/search/records.ts';
-import { runRipgrep } from '../../../bridge/search/ripgrep.ts';
+import { SEARCH_LIMITS } from '../../../packages/code-index/search/limits.ts';
+import { LongRecord, splitRecords } from '../../../packages/code-index/search/records.ts';
+import { runRipgrep } from '../../../packages/code-index/search/ripgrep.ts';
 import { Workspace } from '../../../packages/workspace/workspace.ts';
 import { TOOL_LIMITS } from '../../../shared/limits.ts';
 import { temporaryWorkspace } from './temporary-workspace.ts';
