@@ -85,16 +85,8 @@ const MAY_IMPORT = parseTable(`
   bridge/formatting: shared machine machine/compute packages/edits packages/host bridge/diagnostics
     bridge/feature.ts bridge/filter.ts zod node:
   bridge/ide/discovery: shared machine zod node:
-  bridge/mcp/login: shared machine bridge/mcp @modelcontextprotocol/client zod node:
-  bridge/mcp/transport: shared machine packages/sandbox bridge/mcp bridge/mcp/login
-    @modelcontextprotocol/client node:
-  bridge/mcp/offers: shared machine machine/failure.ts packages/host packages/sandbox bridge/mcp
-    bridge/mcp/transport @modelcontextprotocol/client zod
-  bridge/mcp: shared machine machine/failure.ts machine/log.ts packages/host bridge/feature.ts
-    bridge/mcp/login bridge/mcp/offers bridge/mcp/transport @modelcontextprotocol/client zod node:
-  bridge/ide/link: shared machine machine/lanes.ts machine/log.ts packages/host packages/workspace
-    bridge/admission bridge/ide/discovery bridge/mcp bridge/mcp/transport
-    @modelcontextprotocol/client zod node:
+  bridge/ide/link: shared machine machine/lanes.ts machine/log.ts packages/host packages/mcp
+    packages/workspace bridge/admission bridge/ide/discovery @modelcontextprotocol/client zod node:
   bridge/guests: shared machine machine/compute machine/failure.ts machine/log.ts packages/edits
     packages/host packages/workspace bridge/context bridge/feature.ts bridge/ide/discovery
     bridge/ide/link companion/index.ts zod node:
@@ -107,7 +99,7 @@ const MAY_IMPORT = parseTable(`
   bridge/web-tools: shared packages/host bridge/feature.ts bridge/web
   bridge/features.ts: bridge/checkpoints bridge/commands bridge/completion bridge/definitions
     bridge/diagnostics bridge/feature.ts bridge/features bridge/formatting bridge/guests
-    bridge/hooks bridge/mcp bridge/ports bridge/rules bridge/skills bridge/web-tools
+    bridge/hooks bridge/ports bridge/rules bridge/skills bridge/web-tools
   bridge/ground.ts: machine machine/log.ts packages/host packages/sandbox packages/workspace
     bridge/admission bridge/config.ts bridge/feature.ts bridge/grantees bridge/tunnel
     @vscode/ripgrep node:
@@ -119,7 +111,7 @@ const MAY_IMPORT = parseTable(`
   bridge/run.ts: machine machine/compute packages/host packages/sandbox bridge/admission
     bridge/config.ts bridge/context bridge/feature.ts bridge/features.ts bridge/ground.ts
     bridge/tunnel bridge/worktrees node:
-  bridge/features: packages/code-index bridge/feature.ts node:
+  bridge/features: packages/code-index packages/host packages/mcp bridge/feature.ts node:
   # Other rooms import only the face of this workspace.
   companion: shared machine @modelcontextprotocol/sdk node: zod
   companion/index.ts: companion
@@ -152,7 +144,7 @@ const MAY_IMPORT = parseTable(`
   cli/chat: shared machine cli/limits.ts cli/questions cli/render cli/target cli/terminal
     client/index.ts local/config commander node:
   cli/talk: shared machine cli/chat cli/target cli/terminal cli/tui commander
-  cli/acp: shared machine bridge/mcp cli/chat cli/people cli/questions cli/render cli/server
+  cli/acp: shared machine packages/mcp cli/chat cli/people cli/questions cli/render cli/server
     cli/target cli/terminal client/index.ts local/own-root.ts local/server @agentclientprotocol/sdk
     commander zod node:
   cli/mcp-serve: shared machine cli/agents cli/chat cli/limits.ts cli/server cli/target cli/terminal
@@ -188,8 +180,8 @@ const MAY_IMPORT = parseTable(`
     cli/target cli/terminal local/bridge local/config local/processes local/state commander jose
   cli/setup/ide: shared machine bridge/admission bridge/ide/discovery bridge/ide/link
     bridge/ide/probe.ts cli/limits.ts cli/target cli/terminal local/state commander node:
-  cli/setup/mcp: shared machine bridge/mcp bridge/mcp/login bridge/mcp/transport cli/limits.ts
-    cli/list cli/render cli/target cli/terminal client/index.ts local/state commander node:
+  cli/setup/mcp: shared machine packages/mcp cli/limits.ts cli/list cli/render cli/target
+    cli/terminal client/index.ts local/state commander node:
   cli/server: shared machine machine/log.ts bridge/config.ts bridge/run.ts cli/chat cli/config
     cli/limits.ts cli/list cli/render cli/setup/connect cli/setup/mcp cli/talk cli/target
     cli/terminal client/index.ts local/bridge local/config local/limits.ts local/own-root.ts
@@ -241,8 +233,8 @@ const MAY_IMPORT = parseTable(`
   bench/fuzz: @cfworker/json-schema
   bench/terminal: machine bench node:
   bench/cases: client/index.ts local/state bench zod node:
-  bench/escapes: machine/failure.ts packages/sandbox packages/workspace bench/fuzz
-    bridge/mcp/transport node:
+  bench/escapes: machine/failure.ts packages/mcp packages/sandbox packages/workspace bench/fuzz
+    node:
   bench/faults: shared bench/fuzz client/index.ts local/bridge local/processes local/state bench zod
     node:
   bench/page: shared bench/faults client/index.ts bench playwright-core zod node:

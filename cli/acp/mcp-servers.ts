@@ -2,8 +2,8 @@
 
 import { isDeepStrictEqual } from 'node:util';
 import type { McpServer } from '@agentclientprotocol/sdk';
-import { changeServerFile, readServerFile, serverFileIn } from '../../bridge/mcp/server-file.ts';
-import { ServerConfig, ServerName } from '../../bridge/mcp/server-list.ts';
+import { changeServerFile, readServerFile, serverFileIn } from '../../packages/mcp/index.ts';
+import { ServerConfig, ServerName } from '../../packages/mcp/server-list.ts';
 import { nameInLine } from '../../shared/text/plain-sight.ts';
 import type { OwnBridge } from '../target/target.ts';
 import { ownCommand } from '../terminal/own-command.ts';

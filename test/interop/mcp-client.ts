@@ -6,12 +6,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Tool } from '@modelcontextprotocol/client';
-import { CallFailure } from '../../bridge/mcp/call-failure.ts';
-import { toElicitResult, toForm } from '../../bridge/mcp/elicitation.ts';
-import { logIn } from '../../bridge/mcp/login/login.ts';
-import { LoginNeeded } from '../../bridge/mcp/login/login-file.ts';
-import { type Connection, connectServer } from '../../bridge/mcp/transport/connection.ts';
 import { askForm } from '../../machine/ask-form.ts';
+import { CallFailure } from '../../packages/mcp/call-failure.ts';
+import { toElicitResult, toForm } from '../../packages/mcp/elicitation.ts';
+import { logIn } from '../../packages/mcp/login/login.ts';
+import { LoginNeeded } from '../../packages/mcp/login/login-file.ts';
+import { type Connection, connectServer } from '../../packages/mcp/transport/connection.ts';
 import type { Metadata } from '../../shared/wire/documents.ts';
 
 const given = JSON.parse(process.env['MCP_CONFORMANCE_CONTEXT'] ?? '{}');

@@ -1,9 +1,9 @@
 import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startServers } from '../../packages/mcp/test/offering.ts';
 import { guardedWorkspace } from '../../packages/sandbox/test/quarantine/guarded-workspace.ts';
 import { NO_BUBBLEWRAP } from '../../packages/sandbox/test/sandboxed-workspace.ts';
-import { startServers } from '../bridge/mcp/offering.ts';
 import { startScriptedModel } from '../far-ends/scripted-model.ts';
 import { sendAllowing } from '../flow/allowing.ts';
 import { type House, startHouse, until } from '../flow/house.ts';

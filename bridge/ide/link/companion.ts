@@ -3,11 +3,10 @@ import { normalize } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { CallToolResult } from '@modelcontextprotocol/client';
 import { newDeferred } from '../../../machine/deferred.ts';
+import { CallFailure, type Connection } from '../../../packages/mcp/index.ts';
 import { REQUEST_LIMITS } from '../../../shared/limits.ts';
 import { nameInLine, shorten } from '../../../shared/text/plain-sight.ts';
 import type { Metadata } from '../../../shared/wire/documents.ts';
-import { CallFailure } from '../../mcp/call-failure.ts';
-import type { Connection } from '../../mcp/transport/connection.ts';
 import type { Candidate } from '../discovery/candidate.ts';
 import type { LinkLimits } from './limits.ts';
 import { createLocalFetch } from './local-fetch.ts';
@@ -215,7 +214,7 @@ async function openConnection(
   const { maxMessageBytes } = limits;
   const fetch = createLocalFetch({ port, maxMessageBytes, onBytes, onStreamEnd: end });
   // Loading the SDK takes its time, which is not the companion's.
-  const { connectServer } = await import('../../mcp/transport/connection.ts');
+  const { connectServer } = await import('../../../packages/mcp/connected.ts');
   const late = new AbortController();
   const timer = setTimeout(() => late.abort(), limits.connectMs);
   try {

@@ -1,6 +1,7 @@
 /** `drawbridge mcp login`: logs in at an MCP server that demands it, through the person's browser. */
-import type { ServerConfig } from '../../../bridge/mcp/server-list.ts';
+
 import { LocalError } from '../../../machine/local-error.ts';
+import type { ServerConfig } from '../../../packages/mcp/server-list.ts';
 import { inOneLine } from '../../../shared/text/plain-sight.ts';
 import { openInBrowser } from '../../terminal/browser.ts';
 import { openTerminal } from '../../terminal/terminal.ts';
@@ -17,9 +18,8 @@ export async function logInAt(
 ): Promise<void> {
   if (!('url' in config))
     throw new LocalError('refused', `${name} is a program: it needs no login.`);
-  const { withVariables } = await import('../../../bridge/mcp/transport/variables.ts');
-  const { logIn } = await import('../../../bridge/mcp/login/login.ts');
-  const { loginFileOf } = await import('../../../bridge/mcp/login/login-file.ts');
+  const { withVariables, loginFileOf } = await import('../../../packages/mcp/index.ts');
+  const { logIn } = await import('../../../packages/mcp/connected.ts');
   const terminal = openTerminal(process, process.env);
   const filled = withVariables(config, { workspace: '', environment: process.env });
   const isDone = await logIn(filled, {

@@ -1,11 +1,15 @@
 /** `drawbridge mcp`: the MCP servers whose tools the agent may use. */
 import { dirname } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import type { ProposedServer } from '../../../bridge/mcp/server-file.ts';
-import { type ServerConfig, type ServerList, ServerName } from '../../../bridge/mcp/server-list.ts';
 import { locateState } from '../../../local/state/folder.ts';
 import { openState } from '../../../local/state/state.ts';
 import { LocalError } from '../../../machine/local-error.ts';
+import type { ProposedServer } from '../../../packages/mcp/index.ts';
+import {
+  type ServerConfig,
+  type ServerList,
+  ServerName,
+} from '../../../packages/mcp/server-list.ts';
 import { inOneLine, printableLine } from '../../../shared/text/plain-sight.ts';
 import { RENDER_LIMITS } from '../../limits.ts';
 import { findItem, listCommand, type Naming } from '../../list/list-command.ts';
@@ -115,7 +119,7 @@ interface ListedServer extends NamedServer {
 }
 
 async function loadServers(list: OpenList) {
-  const { readProposedServers } = await import('../../../bridge/mcp/server-file.ts');
+  const { readProposedServers } = await import('../../../packages/mcp/index.ts');
   const { mcpStateOf } = await import('../../render/mcp-server.ts');
   const { runningServers } = await import('./running.ts');
   const { servers, problems, workspace, projectDir, options } = list;
@@ -146,8 +150,8 @@ function notesOn(proposed: readonly ProposedServer[], options: LocationOptions):
 }
 
 async function addServer(name: string, command: string[], options: AddOptions): Promise<void> {
-  const { changeServerFile } = await import('../../../bridge/mcp/server-file.ts');
-  const { ServerConfig } = await import('../../../bridge/mcp/server-list.ts');
+  const { changeServerFile } = await import('../../../packages/mcp/index.ts');
+  const { ServerConfig } = await import('../../../packages/mcp/server-list.ts');
   if (!ServerName.safeParse(name).success)
     throw new UsageError('A name is 1 to 64 letters, digits, dots, dashes and underscores.');
   const { file, servers, workspace } = await openList(options);
@@ -159,7 +163,7 @@ async function addServer(name: string, command: string[], options: AddOptions): 
   await changeServerFile(file, name, stored);
   const terminal = openTerminal(process, process.env);
   terminal.write(`${servers.has(name) ? 'Replaced' : 'Added'} ${lineOf(name, config.data)}\n`);
-  const { variablesIn } = await import('../../../bridge/mcp/transport/variables.ts');
+  const { variablesIn } = await import('../../../packages/mcp/index.ts');
   const names = variablesIn(config.data);
   if (names.length > 0)
     terminal.write(`It gets ${names.map(inLine).join(', ')} from the environment of the bridge.\n`);
@@ -179,7 +183,7 @@ async function whyNotRunning(
   { file, workspace }: { readonly file: string; readonly workspace: string },
 ): Promise<string | null> {
   if ('url' in config || config.sandbox) return null;
-  const { whyNotOutsideSandbox } = await import('../../../bridge/mcp/transport/transports.ts');
+  const { whyNotOutsideSandbox } = await import('../../../packages/mcp/connected.ts');
   const folder = dirname(file);
   return await whyNotOutsideSandbox(config, { folder, workspace, environment: process.env });
 }
@@ -210,7 +214,7 @@ async function wantedServer(
   if (sandbox && url !== undefined) throw new UsageError(NO_PROGRAM);
   if (url !== undefined) return { url, headers };
   if (command !== undefined) return { command, args, env, sandbox };
-  const { readOtherList } = await import('../../../bridge/mcp/server-file.ts');
+  const { readOtherList } = await import('../../../packages/mcp/index.ts');
   const proposed = await readOtherList(workspace, from ?? '').catch(() => []);
   const found = proposed.find((server) => server.name === name);
   if (found && sandbox && 'url' in found.config) throw new UsageError(NO_PROGRAM);
@@ -226,7 +230,7 @@ async function withInputs(
   config: ServerConfig,
   inputs: Readonly<Record<string, string>>,
 ): Promise<ServerConfig> {
-  const { mapTexts } = await import('../../../bridge/mcp/transport/variables.ts');
+  const { mapTexts } = await import('../../../packages/mcp/index.ts');
   return mapTexts(config, (text) =>
     text.replaceAll(/\$\{input:([^}]*)\}/g, (_, id: string) => {
       const given = inputs[id];
@@ -241,16 +245,16 @@ async function withInputs(
 const NO_PROGRAM = '--sandbox goes with a program only: a URL has none.';
 
 async function removeServer({ name }: NamedServer, { file }: OpenList): Promise<void> {
-  const { changeServerFile } = await import('../../../bridge/mcp/server-file.ts');
+  const { changeServerFile, loginFileOf, removeLogin } = await import(
+    '../../../packages/mcp/index.ts'
+  );
   await changeServerFile(file, name, undefined);
-  const { loginFileOf, removeLogin } = await import('../../../bridge/mcp/login/login-file.ts');
   removeLogin(loginFileOf(file, name));
 }
 
 async function testServers(name: string | undefined, options: LocationOptions): Promise<void> {
   const { servers, workspace, file } = await openList(options);
-  const { tryServer } = await import('../../../bridge/mcp/try-server.ts');
-  const { loginFileOf } = await import('../../../bridge/mcp/login/login-file.ts');
+  const { tryServer, loginFileOf } = await import('../../../packages/mcp/index.ts');
   const all = namedIn(servers);
   const chosen = name === undefined ? all : [findItem(all, name, NAMING)];
   const terminal = openTerminal(process, process.env);
@@ -282,7 +286,7 @@ function namedIn(servers: ServerList['servers']): NamedServer[] {
 type OpenList = Awaited<ReturnType<typeof openList>>;
 
 async function openList(options: LocationOptions) {
-  const { readServerFile, serverFileIn } = await import('../../../bridge/mcp/server-file.ts');
+  const { readServerFile, serverFileIn } = await import('../../../packages/mcp/index.ts');
   const location = await findLocation(options, 'kept');
   const { projectDir } = await locateState(location);
   const file = serverFileIn(projectDir);
