@@ -101,8 +101,8 @@ const PREPARING = 'Preparing the program, which takes some seconds after each ch
 
 /** Files that change what is built of a clone. */
 const SOURCE_FOLDERS = [
-  ...['bin', 'bridge', 'cli', 'client', 'companion'],
-  ...['cursor', 'local', 'machine', 'packages', 'shared', 'web', 'worker'],
+  ...['bin', 'bridge', 'cli', 'client', 'cursor'],
+  ...['local', 'machine', 'packages', 'shared', 'web', 'worker'],
 ];
 const OTHER_SOURCES = [
   ...['package-lock.json', 'node_modules/.package-lock.json'],

@@ -84,12 +84,6 @@ const MAY_IMPORT = parseTable(`
   bridge/filter.ts: machine/failure.ts packages/sandbox
   bridge/formatting: shared machine machine/compute packages/edits packages/host bridge/diagnostics
     bridge/feature.ts bridge/filter.ts zod node:
-  bridge/ide/discovery: shared machine zod node:
-  bridge/ide/link: shared machine machine/lanes.ts machine/log.ts packages/host packages/mcp
-    packages/workspace bridge/admission bridge/ide/discovery @modelcontextprotocol/client zod node:
-  bridge/guests: shared machine machine/compute machine/failure.ts machine/log.ts packages/edits
-    packages/host packages/workspace bridge/context bridge/feature.ts bridge/ide/discovery
-    bridge/ide/link companion/index.ts zod node:
   bridge/hooks: shared machine machine/compute machine/failure.ts machine/log.ts packages/sandbox
     packages/workspace bridge/compute bridge/feature.ts bridge/filter.ts zod node:
   bridge/ports: shared machine/failure.ts machine/lanes.ts machine/log.ts packages/sandbox
@@ -98,12 +92,11 @@ const MAY_IMPORT = parseTable(`
     bridge/rules node:
   bridge/web-tools: shared packages/host bridge/feature.ts bridge/web
   bridge/features.ts: bridge/checkpoints bridge/commands bridge/completion bridge/definitions
-    bridge/diagnostics bridge/feature.ts bridge/features bridge/formatting bridge/guests
-    bridge/hooks bridge/ports bridge/rules bridge/skills bridge/web-tools
+    bridge/diagnostics bridge/feature.ts bridge/features bridge/formatting bridge/hooks bridge/ports
+    bridge/rules bridge/skills bridge/web-tools
   bridge/ground.ts: machine machine/log.ts packages/host packages/sandbox packages/workspace
     bridge/admission bridge/config.ts bridge/feature.ts bridge/grantees bridge/tunnel
     @vscode/ripgrep node:
-  bridge/ide/probe.ts: shared machine bridge/ide/discovery eventsource-parser zod node:
   bridge/room.ts: bridge/admission bridge/feature.ts bridge/tools
   bridge/worktrees: shared machine machine/failure.ts machine/lanes.ts machine/log.ts packages/host
     packages/sandbox packages/workspace bridge/admission bridge/context bridge/feature.ts
@@ -111,10 +104,9 @@ const MAY_IMPORT = parseTable(`
   bridge/run.ts: machine machine/compute packages/host packages/sandbox bridge/admission
     bridge/config.ts bridge/context bridge/feature.ts bridge/features.ts bridge/ground.ts
     bridge/tunnel bridge/worktrees node:
-  bridge/features: packages/code-index packages/host packages/mcp bridge/feature.ts node:
+  bridge/features: machine packages/code-index packages/editors packages/host packages/mcp
+    bridge/context bridge/feature.ts node:
   # Other rooms import only the face of this workspace.
-  companion: shared machine @modelcontextprotocol/sdk node: zod
-  companion/index.ts: companion
 
   local/limits.ts: shared
   local/check: shared machine cloudflare: local/limits.ts local/processes local/runtime node: zod
@@ -173,13 +165,13 @@ const MAY_IMPORT = parseTable(`
     commander node:
   cli/agents: shared machine cli/chat cli/render cli/target cli/terminal client/index.ts commander
     node:
-  cli/setup: shared machine packages/sandbox packages/workspace bridge/admission bridge/grantees
-    bridge/guests bridge/hooks bridge/skills bridge/worktrees cli/limits.ts cli/list cli/target
+  cli/setup: shared machine packages/editors packages/sandbox packages/workspace bridge/admission
+    bridge/grantees bridge/hooks bridge/skills bridge/worktrees cli/limits.ts cli/list cli/target
     cli/terminal client/index.ts local/backup local/check local/state commander node:
   cli/setup/connect: shared machine machine/log.ts bridge/config.ts bridge/run.ts cli/limits.ts
     cli/target cli/terminal local/bridge local/config local/processes local/state commander jose
-  cli/setup/ide: shared machine bridge/admission bridge/ide/discovery bridge/ide/link
-    bridge/ide/probe.ts cli/limits.ts cli/target cli/terminal local/state commander node:
+  cli/setup/ide: shared machine packages/editors bridge/admission cli/limits.ts cli/target
+    cli/terminal local/state commander node:
   cli/setup/mcp: shared machine packages/mcp cli/limits.ts cli/list cli/render cli/target
     cli/terminal client/index.ts local/state commander node:
   cli/server: shared machine machine/log.ts bridge/config.ts bridge/run.ts cli/chat cli/config

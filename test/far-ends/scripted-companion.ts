@@ -5,7 +5,7 @@ import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import * as z from 'zod';
-import type { Candidate } from '../../bridge/ide/discovery/candidate.ts';
+import type { Candidate } from '../../packages/editors/ide/discovery/candidate.ts';
 
 /** What of the protocol a request is: its method, for a call the tool's name, `stream` for the event stream. */
 export type Step =

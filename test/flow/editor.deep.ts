@@ -2,10 +2,10 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { confirmCompanion } from '../../bridge/ide/link/confirmed.ts';
 import type { ChatInput } from '../../client/index.ts';
 import { openState } from '../../local/state/state.ts';
 import { mintToken } from '../../local/state/tokens.ts';
+import { confirmCompanion } from '../../packages/editors/ide/link/confirmed.ts';
 import type { StreamEvent } from '../../shared/wire/events.ts';
 import { tagQuery } from '../../worker/prompt/context.ts';
 import { HAS_TERMINALS, openPseudoTerminal } from '../cli/pseudo-terminal.ts';

@@ -3,8 +3,8 @@ import { createServer, request } from 'node:http';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import type { CompanionServer } from '../../companion/index.ts';
-import { startCompanion, tokenOf } from '../companion/companions.ts';
+import type { CompanionServer } from '../../packages/editors/companion/index.ts';
+import { startCompanion, tokenOf } from '../../packages/editors/test/companion/companions.ts';
 import { type ForeignPackages, installPackages, NO_REGISTRY } from './foreign-packages.ts';
 import { leftBecause, row } from './table.ts';
 

@@ -3,9 +3,9 @@ import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
-import type { Family } from '../../bridge/ide/discovery/candidate.ts';
 import { newDeferred } from '../../machine/deferred.ts';
-import { newPlace, startCompanion } from '../companion/companions.ts';
+import type { Family } from '../../packages/editors/ide/discovery/candidate.ts';
+import { newPlace, startCompanion } from '../../packages/editors/test/companion/companions.ts';
 import { type ForeignPackages, installPackages, NO_REGISTRY } from './foreign-packages.ts';
 import { row } from './table.ts';
 

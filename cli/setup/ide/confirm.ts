@@ -1,8 +1,9 @@
 /** `drawbridge ide confirm`: lets answers in the editor count, after the person at the terminal said so. */
-import type { Candidate } from '../../../bridge/ide/discovery/candidate.ts';
+
 import { openState } from '../../../local/state/state.ts';
 import { resolveWorkspace } from '../../../local/state/workspace.ts';
 import { LocalError } from '../../../machine/local-error.ts';
+import type { Candidate } from '../../../packages/editors/index.ts';
 import { nameInLine } from '../../../shared/text/plain-sight.ts';
 import {
   findLocation,
@@ -20,7 +21,7 @@ export interface ConfirmOptions extends LocationOptions {
 
 /** Asks always: only a person sees which editor it is. */
 export async function confirmEditor(options: ConfirmOptions): Promise<void> {
-  const { confirmCompanion, isConfirmed } = await import('../../../bridge/ide/link/confirmed.ts');
+  const { confirmCompanion, isConfirmed } = await import('../../../packages/editors/index.ts');
   const location = await findLocation(options, 'kept');
   const { projectDir: stateDir } = await openState(location);
   const companion = await findCompanion(await resolveWorkspace(location.workspaceDir), options);
@@ -41,9 +42,9 @@ export async function confirmEditor(options: ConfirmOptions): Promise<void> {
 /** Opens no session, because that of a running bridge could lose its answers. */
 async function findCompanion(workspace: string, options: ConfirmOptions): Promise<Candidate> {
   const { port } = options;
-  const { discover } = await import('../../../bridge/ide/discovery/discover.ts');
-  const { hostsFor, placeHere } = await import('../../../bridge/ide/discovery/place.ts');
-  const { probe } = await import('../../../bridge/ide/probe.ts');
+  const { discover, hostsFor, placeHere, probe } = await import(
+    '../../../packages/editors/index.ts'
+  );
   // Never aborted: a signal ends the process, and each wait has a bound.
   const { signal } = new AbortController();
   const place = await placeHere(workspace, process.env, signal);

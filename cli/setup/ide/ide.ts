@@ -1,11 +1,10 @@
 /** `drawbridge ide`: the editor beside the bridge. Shows what was found, and installs what is missing. */
 import { join } from 'node:path';
 import { type Command, Option } from 'commander';
-import type { Candidate, Discovery, SearchPlace } from '../../../bridge/ide/discovery/candidate.ts';
-import type { Probed } from '../../../bridge/ide/probe.ts';
 import { locateState } from '../../../local/state/folder.ts';
 import { resolveWorkspace } from '../../../local/state/workspace.ts';
 import { isLocked } from '../../../machine/lock.ts';
+import type { Candidate, Discovery, Probed, SearchPlace } from '../../../packages/editors/index.ts';
 import { printableLine } from '../../../shared/text/plain-sight.ts';
 import { CLI_LIMITS } from '../../limits.ts';
 import {
@@ -66,10 +65,9 @@ export function registerIde(program: Command): void {
 type Tried = Candidate & Probed;
 
 async function showStatus(options: LocationOptions): Promise<void> {
-  const { discover } = await import('../../../bridge/ide/discovery/discover.ts');
-  const { placeHere } = await import('../../../bridge/ide/discovery/place.ts');
-  const { isConfirmed } = await import('../../../bridge/ide/link/confirmed.ts');
-  const { prefer } = await import('../../../bridge/ide/link/finding.ts');
+  const { discover, placeHere, isConfirmed, prefer } = await import(
+    '../../../packages/editors/index.ts'
+  );
   const signal = abortOnInterrupt();
   const location = await findLocation(options, 'kept');
   const workspace = await resolveWorkspace(location.workspaceDir);
@@ -100,8 +98,7 @@ async function tryAll(
   isGentle: boolean,
   signal: AbortSignal,
 ): Promise<readonly Tried[]> {
-  const { hostsFor } = await import('../../../bridge/ide/discovery/place.ts');
-  const { probe } = await import('../../../bridge/ide/probe.ts');
+  const { hostsFor, probe } = await import('../../../packages/editors/index.ts');
   const hosts = await hostsFor(place, signal);
   return await Promise.all(
     ranked.slice(0, CLI_LIMITS.maxTriedCompanions).map(async (candidate) => ({

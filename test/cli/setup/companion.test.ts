@@ -2,9 +2,9 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { CompanionHost } from '../../../bridge/guests/hosting.ts';
-import { claimCompanion, writeRunning } from '../../../bridge/guests/setting.ts';
-import { newPlace as newMachine } from '../../companion/companions.ts';
+import { CompanionHost } from '../../../packages/editors/guests/hosting.ts';
+import { claimCompanion, writeRunning } from '../../../packages/editors/guests/setting.ts';
+import { newPlace as newMachine } from '../../../packages/editors/test/companion/companions.ts';
 import { callDrawbridge } from '../called.ts';
 import { newPlace } from '../drawbridge.ts';
 
