@@ -78,22 +78,16 @@ const MAY_IMPORT = parseTable(`
     bridge/feature.ts bridge/rules node:
   bridge/definitions: shared machine/failure.ts packages/workspace bridge/feature.ts bridge/rules
     zod
-  bridge/diagnostics: shared machine machine/compute machine/failure.ts machine/lanes.ts
-    packages/code-index packages/edits packages/host packages/sandbox packages/workspace
-    bridge/feature.ts zod node:
-  bridge/filter.ts: machine/failure.ts packages/sandbox
-  bridge/formatting: shared machine machine/compute packages/edits packages/host bridge/diagnostics
-    bridge/feature.ts bridge/filter.ts zod node:
   bridge/hooks: shared machine machine/compute machine/failure.ts machine/log.ts packages/sandbox
-    packages/workspace bridge/compute bridge/feature.ts bridge/filter.ts zod node:
+    packages/workspace bridge/compute bridge/feature.ts zod node:
   bridge/ports: shared machine/failure.ts machine/lanes.ts machine/log.ts packages/sandbox
     bridge/admission bridge/commands bridge/feature.ts node:
   bridge/skills: shared machine/failure.ts packages/host packages/workspace bridge/feature.ts
     bridge/rules node:
   bridge/web-tools: shared packages/host bridge/feature.ts bridge/web
   bridge/features.ts: bridge/checkpoints bridge/commands bridge/completion bridge/definitions
-    bridge/diagnostics bridge/feature.ts bridge/features bridge/formatting bridge/hooks bridge/ports
-    bridge/rules bridge/skills bridge/web-tools
+    bridge/feature.ts bridge/features bridge/hooks bridge/ports bridge/rules bridge/skills
+    bridge/web-tools
   bridge/ground.ts: machine machine/log.ts packages/host packages/sandbox packages/workspace
     bridge/admission bridge/config.ts bridge/feature.ts bridge/grantees bridge/tunnel
     @vscode/ripgrep node:
@@ -104,8 +98,8 @@ const MAY_IMPORT = parseTable(`
   bridge/run.ts: machine machine/compute packages/host packages/sandbox bridge/admission
     bridge/config.ts bridge/context bridge/feature.ts bridge/features.ts bridge/ground.ts
     bridge/tunnel bridge/worktrees node:
-  bridge/features: machine packages/code-index packages/editors packages/host packages/mcp
-    bridge/context bridge/feature.ts node:
+  bridge/features: machine packages/code-checks packages/code-index packages/editors packages/host
+    packages/mcp bridge/context bridge/feature.ts node:
   # Other rooms import only the face of this workspace.
 
   local/limits.ts: shared
@@ -231,9 +225,9 @@ const MAY_IMPORT = parseTable(`
     node:
   bench/page: shared bench/faults client/index.ts bench playwright-core zod node:
   bench/recording:
-  bench/tools: shared machine packages/code-index packages/host packages/sandbox packages/workspace
-    bridge/checkpoints bridge/completion bridge/diagnostics bridge/tools local/runtime
-    @vscode/ripgrep bench node:
+  bench/tools: shared machine packages/code-checks packages/code-index packages/host
+    packages/sandbox packages/workspace bridge/checkpoints bridge/completion bridge/tools
+    local/runtime @vscode/ripgrep bench node:
   bench: shared machine packages/code-index packages/sandbox packages/workspace bench/cases
     bench/escapes bench/faults bench/fuzz bench/page bench/recording bench/terminal bench/tools
     bridge/tunnel local/bridge local/limits.ts local/runtime local/state bin esbuild jose

@@ -5,11 +5,14 @@
 import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { basename, join } from 'node:path';
-import { confinedServers } from '../../bridge/diagnostics/confined.ts';
-import { EditChecks, type ProposedText } from '../../bridge/diagnostics/edit-checks.ts';
-import { KNOWN_SERVERS } from '../../bridge/diagnostics/known-servers.ts';
-import { LanguageServer } from '../../bridge/diagnostics/language-server.ts';
-import { DIAGNOSTICS_LIMITS } from '../../bridge/diagnostics/limits.ts';
+import {
+  confinedServers,
+  DIAGNOSTICS_LIMITS,
+  EditChecks,
+  KNOWN_SERVERS,
+  LanguageServer,
+  type ProposedText,
+} from '../../packages/code-checks/index.ts';
 import { probeConfinement, spawnLaunch } from '../../packages/sandbox/index.ts';
 import { Workspace } from '../../packages/workspace/index.ts';
 import { alternate } from '../alternate.ts';

@@ -2,9 +2,8 @@
 
 import { compute } from '../../machine/compute/compute.ts';
 import { logTrouble } from '../../machine/log.ts';
-import type { Confinement } from '../../packages/sandbox/index.ts';
+import { type Confinement, runFilter } from '../../packages/sandbox/index.ts';
 import { CONTENT_TASKS } from '../compute/tasks.ts';
-import { runFilter } from '../filter.ts';
 import { type FoundHooks, findHooks, type HookPlace } from './find.ts';
 import { answerOfExit, answerOfFailure, FORMATS, type Hook, type HookAnswer } from './formats.ts';
 import { HOOK_LIMITS } from './limits.ts';

@@ -3,6 +3,7 @@ export { type CommandUser, chooseAccount, otherRights } from './account.ts';
 export { isPublicAddress } from './egress/addresses.ts';
 export { Egress, proxyVariables } from './egress/egress.ts';
 export { Pass, type RefusedHost } from './egress/pass.ts';
+export { type FilterEnd, type FilterFailure, runFilter } from './filter.ts';
 export { findBubblewrap, knownFaultOf } from './launch/bubblewrap.ts';
 export type {
   ClosedName,

@@ -3,9 +3,9 @@ import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promi
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { createReadLints } from '../../../bridge/diagnostics/tool.ts';
 import { createFileTools } from '../../../bridge/tools/catalogue.ts';
 import { ToolFailure } from '../../../machine/failure.ts';
+import { createReadLints } from '../../../packages/code-checks/tool.ts';
 import { codebaseSearching } from '../../../packages/code-index/tool.ts';
 import type { EditShape } from '../../../packages/host/edit-shape.ts';
 import { ReadLedger } from '../../../packages/host/ledger.ts';
