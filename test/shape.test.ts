@@ -233,22 +233,21 @@ const MAY_IMPORT = parseTable(`
     bridge/tunnel local/bridge local/limits.ts local/runtime local/state bin esbuild jose
     playwright-core zod node:
 
-  worker/ports: shared worker/images worker/outcome.ts worker/conversation/store worker/storage
-  worker/env.ts: worker/ports worker/deliveries worker/prompt worker/storage worker/upstream
-  worker/objects.ts: worker/ports worker/env.ts
+  worker/ports: shared worker/conversation/store worker/images worker/outcome.ts worker/storage
+  worker/env.ts: packages/model worker/deliveries worker/ports worker/prompt worker/storage
+  worker/objects.ts: worker/env.ts worker/ports
   worker/origin.ts: worker/env.ts
   worker/outcome.ts: shared
   worker/reach.ts: shared worker/storage
   worker/privacy.ts: shared worker/env.ts worker/objects.ts worker/reach.ts
   worker/page: shared worker/account hono
-  worker/app.ts: shared hono worker/reach.ts worker/account worker/endpoint.ts worker/api
-    worker/api/openapi cursor/index.ts worker/cursor worker/desk worker/openai worker/health
-    worker/objects.ts worker/page
-  worker/index.ts: shared worker/app.ts worker/desk worker/env.ts worker/conversation/object.ts
-    worker/account worker/directory worker/runs worker/tunnel
+  worker/app.ts: shared cursor/index.ts worker/account worker/api worker/api/openapi worker/cursor
+    worker/desk worker/endpoint.ts worker/health worker/objects.ts worker/openai worker/page
+    worker/reach.ts hono
+  worker/index.ts: shared worker/account worker/app.ts worker/conversation/object.ts worker/desk
+    worker/directory worker/env.ts worker/runs worker/tunnel
   worker/endpoint.ts: shared worker/account hono zod
   worker/level-report.ts:
-  worker/load.ts:
   worker/time-limit.ts:
   worker/health: shared worker/health/span-names.ts cloudflare: node:
   worker/tail: shared worker/health/span-names.ts
@@ -258,104 +257,96 @@ const MAY_IMPORT = parseTable(`
   worker/prompt/blocks: shared worker/prompt/escape.ts
   worker/prompt: shared worker/prompt/blocks worker/prompt/escape.ts
   worker/images: shared
-  worker/upstream: shared worker/health worker/images worker/load.ts worker/upstream/demo
-    worker/upstream/dialects worker/upstream/refusals openai zod
-  worker/upstream/refusals: shared worker/upstream
-  worker/upstream/dialects: shared worker/upstream worker/upstream/dialects/chat
-    worker/upstream/dialects/anthropic worker/upstream/dialects/responses
-  worker/upstream/dialects/anthropic: shared worker/upstream worker/upstream/dialects openai
-  worker/upstream/dialects/responses: shared worker/upstream worker/upstream/dialects
-  worker/upstream/dialects/chat: shared worker/upstream worker/upstream/dialects
-  worker/upstream/demo:
-  worker/reply: shared worker/upstream
+  worker/reply: shared packages/model
   worker/export: shared
 
   worker/conversation/store: shared worker/storage zod
   worker/conversation/log: shared worker/conversation/store
-  worker/conversation/tape: shared worker/load.ts worker/ports worker/upstream zod
-    worker/conversation/log worker/conversation/store
-  worker/conversation/memory/window: shared worker/prompt worker/prompt/escape.ts
-    worker/upstream zod worker/conversation/store
-  worker/conversation/memory: shared worker/images worker/prompt worker/upstream worker/upstream/refusals
-    worker/time-limit.ts zod
-    worker/conversation/log worker/conversation/store worker/conversation/tape
-    worker/conversation/memory/window
+  worker/conversation/tape: shared packages/model worker/conversation/log worker/conversation/store
+    worker/ports zod
+  worker/conversation/memory/window: shared packages/model worker/conversation/store worker/prompt
+    worker/prompt/escape.ts zod
+  worker/conversation/memory: shared packages/model worker/conversation/log
+    worker/conversation/memory/window worker/conversation/store worker/conversation/tape
+    worker/images worker/prompt worker/time-limit.ts worker
   worker/conversation/calls/edge-tools: shared worker/prompt zod
-  worker/conversation/calls: shared EDGE worker/storage worker/upstream worker/reply zod
-    worker/conversation/log worker/conversation/store worker/conversation/tape
-    worker/conversation/memory worker/conversation/calls/edge-tools
-    worker/conversation/run-watch.ts
-  worker/conversation/subagents: shared EDGE worker/storage worker/upstream zod
-    worker/conversation/log worker/conversation/store worker/conversation/tape
-    worker/conversation/calls worker/conversation/reading worker/conversation/run
-    worker/conversation/run-watch.ts
+  worker/conversation/calls: shared packages/model worker/conversation/calls/edge-tools
+    worker/conversation/log worker/conversation/memory worker/conversation/run-watch.ts
+    worker/conversation/store worker/conversation/tape worker/env.ts worker/objects.ts
+    worker/outcome.ts worker/ports worker/reach.ts worker/reply worker/storage zod
+  worker/conversation/subagents: shared EDGE packages/model worker/conversation/calls
+    worker/conversation/log worker/conversation/reading worker/conversation/run
+    worker/conversation/run-watch.ts worker/conversation/store worker/conversation/tape
+    worker/storage
   worker/conversation/deadlines.ts: worker/storage
-  worker/conversation/run-watch.ts: shared worker/health worker/upstream
-    worker/conversation/store
-  worker/conversation/run: shared worker/ports worker/reach.ts worker/storage worker/prompt
-    worker/upstream worker/upstream/refusals worker/reply worker/conversation/store
-    worker/conversation/tape worker/conversation/memory worker/conversation/calls
-    worker/conversation/deadlines.ts worker/conversation/log worker/conversation/run/steps
-  worker/conversation/run/steps: shared worker/reply worker/upstream worker/conversation/store
-    worker/conversation/log worker/conversation/tape worker/conversation/calls
-    worker/conversation/run
-  worker/conversation/reading: shared EDGE worker/conversation/log worker/conversation/store
-    worker/conversation/tape
-  worker/conversation/fork: shared EDGE worker/conversation/log worker/conversation/store
-    worker/people worker/storage
-  worker/conversation: shared EDGE worker/images worker/storage worker/prompt worker/upstream cloudflare:
-    worker/conversation/log worker/conversation/store worker/conversation/tape
-    worker/conversation/memory worker/conversation/calls worker/conversation/deadlines.ts
-    worker/conversation/run worker/conversation/reading worker/conversation/fork
-    worker/conversation/subagents worker/agents worker/deliveries
-    worker/conversation/run-watch.ts
-  worker/conversation/object.ts: shared EDGE worker/images worker/storage cloudflare: worker/conversation
-    worker/conversation/store worker/conversation/tape worker/conversation/calls
-    worker/conversation/reading worker/conversation/fork
-  worker/left.ts: shared EDGE worker/storage
-  worker/runs: shared EDGE worker/storage cloudflare:
+  worker/conversation/run-watch.ts: shared packages/model worker/conversation/store worker/health
+  worker/conversation/run: shared packages/model worker/conversation/calls
+    worker/conversation/deadlines.ts worker/conversation/log worker/conversation/memory
+    worker/conversation/run/steps worker/conversation/store worker/conversation/tape worker/prompt
+    worker/reach.ts worker/reply worker/storage worker
+  worker/conversation/run/steps: shared packages/model worker/conversation/calls
+    worker/conversation/log worker/conversation/run worker/conversation/store
+    worker/conversation/tape worker/reply
+  worker/conversation/reading: shared worker/conversation/log worker/conversation/store
+    worker/conversation/tape worker/env.ts worker/objects.ts worker/ports worker/reach.ts
+  worker/conversation/fork: shared worker/conversation/log worker/conversation/store worker/env.ts
+    worker/objects.ts worker/outcome.ts worker/people worker/ports worker/reach.ts worker/storage
+  worker/conversation: shared EDGE packages/model worker/agents worker/conversation/calls
+    worker/conversation/deadlines.ts worker/conversation/log worker/conversation/memory
+    worker/conversation/reading worker/conversation/run worker/conversation/run-watch.ts
+    worker/conversation/store worker/conversation/subagents worker/conversation/tape
+    worker/deliveries worker/images worker/prompt worker/storage worker cloudflare:
+  worker/conversation/object.ts: shared EDGE worker/conversation worker/conversation/calls
+    worker/conversation/fork worker/conversation/reading worker/conversation/store
+    worker/conversation/tape worker/images worker/storage cloudflare:
+  worker/left.ts: shared worker/env.ts worker/health worker/objects.ts worker/ports worker/reach.ts
+    worker/storage
+  worker/runs: worker/env.ts worker/health worker/objects.ts worker/ports worker/reach.ts
+    worker/storage cloudflare:
   worker/secret.ts: shared jose
-  worker/apps: shared EDGE worker/secret.ts worker/storage cloudflare: jose zod
+  worker/apps: shared worker/env.ts worker/objects.ts worker/ports worker/reach.ts worker/secret.ts
+    jose zod
   worker/people: shared worker/ports worker/secret.ts jose zod
-  worker/push: shared worker/ports worker/deliveries @block65/webcrypto-web-push jose
-  worker/directory: shared EDGE worker/apps worker/people worker/push worker/storage cloudflare:
-  worker/account: shared EDGE worker/images worker/people worker/apps worker/push worker/secret.ts
-    worker/storage cloudflare: worker/conversation/reading worker/conversation/tape hono jose
-    zod
-  worker/tunnel: shared EDGE worker/people worker/storage worker/origin.ts cloudflare: zod
-    worker/conversation/store
-  worker/follow: shared EDGE worker/people cloudflare: worker/conversation/tape
-    worker/conversation/reading
-  worker/desk: shared EDGE worker/images worker/prompt worker/upstream hono zod worker/conversation/store
-    worker/conversation/fork worker/endpoint.ts worker/account worker/follow cloudflare:
+  worker/push: shared worker/deliveries worker/ports @block65/webcrypto-web-push jose
+  worker/directory: shared worker/apps worker/env.ts worker/outcome.ts worker/people worker/ports
+    worker/push worker/storage cloudflare:
+  worker/account: shared EDGE worker/apps worker/conversation/reading worker/conversation/tape
+    worker/images worker/people worker/push worker/secret.ts worker/storage hono jose zod
+    cloudflare:
+  worker/tunnel: shared EDGE worker/origin.ts worker/people worker/storage zod cloudflare:
+  worker/follow: shared worker/conversation/reading worker/conversation/tape worker/env.ts
+    worker/objects.ts worker/people worker/ports worker/reach.ts cloudflare:
+  worker/desk: shared EDGE packages/model worker/account worker/conversation/fork
+    worker/conversation/store worker/follow worker/images worker/prompt hono zod cloudflare:
   worker/deliveries: shared worker/storage worker/time-limit.ts
-  worker/agents: shared EDGE worker/deliveries worker/conversation/deadlines.ts worker/desk
-    worker/conversation/calls worker/conversation/log worker/conversation/store
-    worker/conversation/tape worker/conversation/reading
+  worker/agents: shared EDGE worker/conversation/calls worker/conversation/deadlines.ts
+    worker/conversation/log worker/conversation/reading worker/conversation/store
+    worker/conversation/tape worker/deliveries worker/desk
   # Other rooms import only the face of this workspace.
   cursor/connect: shared worker/words @bufbuild/protobuf hono zod
-  cursor: shared worker/endpoint.ts worker/words hono zod
-  cursor/index.ts: cursor cursor/connect
-  worker/cursor: shared EDGE cursor/index.ts worker/agents worker/desk worker/account
-    worker/conversation/reading worker/endpoint.ts worker/follow worker/openai worker/origin.ts
-    worker/upstream worker/words cloudflare: hono
-  worker/words: shared worker/env.ts worker/conversation/tape worker/follow
-  worker/openai/responses: shared worker/account worker/desk worker/openai worker/upstream
+  cursor: shared worker/endpoint.ts hono zod
+  cursor/index.ts: cursor/connect cursor
+  worker/cursor: shared packages/model cursor/index.ts worker/account worker/agents
+    worker/conversation/reading worker/desk worker/endpoint.ts worker/follow worker/health
+    worker/objects.ts worker/openai worker/origin.ts worker/outcome.ts worker/ports worker/reach.ts
+    worker/words hono cloudflare:
+  worker/words: shared worker/conversation/tape worker/follow
+  worker/openai/responses: shared packages/model worker/account worker/desk worker/openai
     worker/words hono openai zod
-  worker/openai/routes.ts: shared worker/desk worker/endpoint.ts worker/env.ts worker/openai
-    worker/openai/responses worker/upstream zod
-  worker/openai: shared EDGE worker/images worker/prompt worker/prompt/escape.ts worker/upstream cloudflare:
-    hono openai zod worker/words worker/account worker/follow worker/desk worker/endpoint.ts
-  worker/ui-messages: shared worker/ports worker/conversation/tape worker/desk
-    worker/account worker/endpoint.ts worker/follow worker/openai worker/words cloudflare: ai
-    hono zod
-  worker/api: shared EDGE worker/upstream worker/export worker/agents hono zod
-    worker/conversation/reading worker/conversation/fork worker/origin.ts worker/account
-    worker/tunnel worker/follow worker/desk worker/endpoint.ts worker/apps worker/people
-    worker/push worker/secret.ts worker/storage worker/left.ts
-  worker/api/openapi: cursor/index.ts worker/cursor shared worker/endpoint.ts worker/api
-    worker/openai worker/account worker/openai/responses worker/openai/routes.ts
+  worker/openai/routes.ts: shared packages/model worker/desk worker/endpoint.ts worker/env.ts
+    worker/openai worker/openai/responses zod
+  worker/openai: shared packages/model worker/account worker/desk worker/follow worker/health
+    worker/images worker/prompt/escape.ts worker/words hono openai zod cloudflare:
+  worker/ui-messages: shared worker/account worker/conversation/tape worker/desk worker/endpoint.ts
+    worker/follow worker/openai worker/ports worker/words ai hono zod cloudflare:
+  worker/api: shared EDGE packages/model worker/account worker/agents worker/apps
+    worker/conversation/reading worker/desk worker/endpoint.ts worker/export worker/follow
+    worker/left.ts worker/origin.ts worker/people worker/push worker/secret.ts worker/storage
+    worker/tunnel hono zod
+  worker/api/openapi: shared cursor/index.ts worker/account worker/api worker/cursor
+    worker/endpoint.ts worker/openai worker/openai/responses worker/openai/routes.ts
     worker/ui-messages hono zod
+  worker: packages/model worker/health
 `);
 
 it('keeps every import within the table of rooms', () => {

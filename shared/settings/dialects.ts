@@ -1,4 +1,4 @@
-/** The APIs of model servers, and the provider behind each. The dialects themselves are in worker/upstream/dialects/. */
+/** The APIs of model servers, and the provider behind each. The dialects themselves are in packages/model/dialects/. */
 import * as z from 'zod';
 
 /** The API of a model's server: Chat Completions, Anthropic's Messages or OpenAI's Responses. */

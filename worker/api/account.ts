@@ -1,6 +1,7 @@
 /** `me`, `models`, `tools`: the caller's account and the models and tools to use. */
 
 import type { Context } from 'hono';
+import { listModels } from '../../packages/model/index.ts';
 import { Me, MePatch, ModelList, ToolList } from '../../shared/api/listings.ts';
 import { TOOLS } from '../../shared/tools/catalogue.ts';
 import { toFunctionDefinition } from '../../shared/tools/definition.ts';
@@ -10,7 +11,6 @@ import { type Endpoint, jsonAnswer } from '../endpoint.ts';
 import { accountOf } from '../objects.ts';
 import { defaultPrivacy } from '../privacy.ts';
 import { reach } from '../reach.ts';
-import { listModels } from '../upstream/models.ts';
 
 const TOOL_LIST: ToolList = {
   items: TOOLS.map((tool) => {

@@ -1,11 +1,12 @@
 /** The parts of a stored conversation in memory, and how they are put together. */
+
+import { privateSettings } from '../../packages/model/index.ts';
 import { ACCOUNT_LIMITS, CONVERSATION_LIMITS, RUN_LIMITS } from '../../shared/limits.ts';
 import { ConversationAgent } from '../agents/agent.ts';
 import { DeliveryStore } from '../deliveries/delivery-statements.ts';
 import type { Env } from '../env.ts';
 import { firstPositionOf, wasTakenBack } from '../storage/restored.ts';
 import type { RowMeter } from '../storage/row-meter.ts';
-import { privateSettings } from '../upstream/models.ts';
 import { ActivityReport } from './activity-report.ts';
 import { Approvals } from './calls/approvals.ts';
 import { CallDesk } from './calls/call-desk.ts';

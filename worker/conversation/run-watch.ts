@@ -1,5 +1,6 @@
 /** Reports to the log, the metrics and the traces what the runs of a conversation do. */
 
+import type { GatewayAnswer, ModelTarget, UpstreamRequest } from '../../packages/model/index.ts';
 import { responseIdOf } from '../../shared/ids.ts';
 import { PROVIDERS } from '../../shared/settings/dialects.ts';
 import type { Executor } from '../../shared/tools/definition.ts';
@@ -8,9 +9,6 @@ import type { ToolResult } from '../../shared/wire/tunnel.ts';
 import { type LogFields, logEvent, type WorkerEvent } from '../health/log.ts';
 import { metrics } from '../health/metrics.ts';
 import { markSpan, type SpanFields } from '../health/spans.ts';
-import type { GatewayAnswer } from '../upstream/gateway.ts';
-import type { ModelTarget } from '../upstream/models.ts';
-import type { UpstreamRequest } from '../upstream/request.ts';
 import type { Run } from './store/rows.ts';
 
 interface RunEnded {

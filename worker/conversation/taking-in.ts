@@ -1,4 +1,6 @@
 /** Takes a message into its conversation, which may not exist yet. */
+
+import { type ModelEnv, privateSettings, resolveModel } from '../../packages/model/index.ts';
 import { imagesOf } from '../../shared/api/requests.ts';
 import { DrawbridgeError } from '../../shared/errors.ts';
 import { responseIdOf } from '../../shared/ids.ts';
@@ -7,7 +9,6 @@ import type { GuestCall } from '../../shared/wire/tunnel.ts';
 import { newAgentRow, requireWorktrees } from '../agents/agent.ts';
 import type { Env } from '../env.ts';
 import type { Caller, Submission } from '../ports/conversation.ts';
-import { type ModelEnv, privateSettings, resolveModel } from '../upstream/models.ts';
 import type { TunnelHands } from './calls/hands.ts';
 import { mentionsOf } from './calls/message-look.ts';
 import { notFound } from './found.ts';

@@ -1,15 +1,16 @@
 /** Lets the model for small tasks title a conversation once its first message is answered. */
-import { textOf } from '../../shared/api/requests.ts';
-import { buildTitleQuery, TITLE_PROMPT } from '../prompt/title.ts';
-import { TimeLimit } from '../time-limit.ts';
-import { askModel } from '../upstream/gateway.ts';
+
 import {
   type ModelEnv,
   type ModelTarget,
   modelForRole,
   resolveTarget,
-} from '../upstream/models.ts';
-import type { UpstreamRequest } from '../upstream/request.ts';
+  type UpstreamRequest,
+} from '../../packages/model/index.ts';
+import { textOf } from '../../shared/api/requests.ts';
+import { askCounted } from '../ask-model.ts';
+import { buildTitleQuery, TITLE_PROMPT } from '../prompt/title.ts';
+import { TimeLimit } from '../time-limit.ts';
 import type { Deadline } from './deadlines.ts';
 import type { Listing } from './listing.ts';
 import type { TapeReader } from './reading/reader.ts';
@@ -110,7 +111,7 @@ export class Titles {
   async #askInTime(target: ModelTarget, request: UpstreamRequest) {
     using late = new TimeLimit(TITLE_LIMITS.maxAttemptMs);
     const signal = AbortSignal.any([this.#stopping.signal, late.signal]);
-    return await askModel(target, request, () => undefined, signal);
+    return await askCounted(target, request, () => undefined, signal);
   }
 
   #requestOf(run: Run, model: string): UpstreamRequest {

@@ -2,6 +2,7 @@
 import { waitUntil } from 'cloudflare:workers';
 import type { Context } from 'hono';
 import type { ChatCore, Form } from '../../cursor/index.ts';
+import { listModels } from '../../packages/model/index.ts';
 import { chats } from '../../shared/settings/models.ts';
 import { type AppContext, senderOf } from '../account/caller.ts';
 import { countRun } from '../account/rate-limit.ts';
@@ -13,7 +14,6 @@ import { cancelRun } from '../follow/cancel-run.ts';
 import { SseWriter } from '../follow/sse-writer.ts';
 import { logEvent } from '../health/log.ts';
 import { CompletionRequest, toChatRequest } from '../openai/request.ts';
-import { listModels } from '../upstream/models.ts';
 import { WordStream } from '../words/word-stream.ts';
 
 export function chatCoreOf(c: Context<AppContext>): ChatCore<Submitted> {

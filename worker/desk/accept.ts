@@ -1,5 +1,6 @@
 /** Brings a message into its conversation: chooses model and bridge, and makes sure that it is stored only once. */
 
+import { resolveModel, resolveTarget } from '../../packages/model/index.ts';
 import type { KeyTerms } from '../../shared/api/keys.ts';
 import { type ChatRequest, imagesOf, type OutputForm } from '../../shared/api/requests.ts';
 import { DrawbridgeError } from '../../shared/errors.ts';
@@ -25,7 +26,6 @@ import type { BridgeState } from '../ports/tunnel.ts';
 import { defaultPrivacy } from '../privacy.ts';
 import { readPromptChanges } from '../prompt/setting.ts';
 import { reach, UNKNOWN } from '../reach.ts';
-import { resolveModel, resolveTarget } from '../upstream/models.ts';
 import { boundBudget, toRunBudget } from './budget.ts';
 
 export interface Sending {

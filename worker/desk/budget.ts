@@ -1,8 +1,8 @@
 /** Gives the cost of a request's budget a currency, and refuses a budget that cannot be kept. */
 
+import { type ModelEnv, modelsOfRun, resolveTarget } from '../../packages/model/index.ts';
 import { DrawbridgeError } from '../../shared/errors.ts';
 import type { Budget, RunBudget } from '../../shared/wire/budget.ts';
-import { type ModelEnv, modelsOfRun, resolveTarget } from '../upstream/models.ts';
 
 /** @throws {DrawbridgeError} COST_UNKNOWN if a model that may work for the response has no price in the currency. */
 export function toRunBudget(budget: Budget, model: string, env: ModelEnv): RunBudget {

@@ -1,9 +1,9 @@
 /** Answers Chat Completions. */
 import type { Context } from 'hono';
+import { resolveModel } from '../../packages/model/index.ts';
 import { SECOND } from '../../shared/units.ts';
 import type { AppContext } from '../account/caller.ts';
 import type { AnswerPlace } from '../desk/door.ts';
-import { resolveModel } from '../upstream/models.ts';
 import { answer, askedBy, nameOf, toSending } from './answering.ts';
 import { type CompletionHead, newCompletion } from './completion.ts';
 import { CompletionRequest, ignoredIn, toChatRequest } from './request.ts';

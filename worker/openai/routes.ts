@@ -1,11 +1,11 @@
 /** `/v1`: presents the agent to OpenAI's clients as a model. */
 import * as z from 'zod';
+import { listModels } from '../../packages/model/index.ts';
 import { DrawbridgeError } from '../../shared/errors.ts';
 import { chats } from '../../shared/settings/models.ts';
 import { parseMessage } from '../desk/parse.ts';
 import { type Endpoint, jsonAnswer } from '../endpoint.ts';
 import type { Env } from '../env.ts';
-import { listModels } from '../upstream/models.ts';
 import { complete } from './complete.ts';
 import { CompletionRequest } from './request.ts';
 import { ResponsesRequest } from './responses/request.ts';

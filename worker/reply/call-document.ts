@@ -1,5 +1,6 @@
 /** Writes the document of one tool call, from its name to its arguments. The conversation adds the result. */
 
+import type { CallPiece, UpstreamCall } from '../../packages/model/index.ts';
 import {
   documentOf,
   metadataOfArguments,
@@ -7,8 +8,6 @@ import {
   type ToolDocument,
 } from '../../shared/tools/definition.ts';
 import type { Tool, Toolbox } from '../../shared/tools/toolbox.ts';
-import type { CallPiece } from '../upstream/assembly.ts';
-import type { UpstreamCall } from '../upstream/calls.ts';
 import { type ArgumentEvent, ArgumentReader } from './arguments.ts';
 import type { DocumentWriter } from './document-writer.ts';
 

@@ -1,8 +1,8 @@
 /** Turns a reply into documents while the model still writes: parts in, events for the tape out. */
 
+import type { ReplyPart, UpstreamReply } from '../../packages/model/index.ts';
 import type { Toolbox } from '../../shared/tools/toolbox.ts';
 import type { TapeEvent } from '../../shared/wire/events.ts';
-import type { ReplyPart, UpstreamReply } from '../upstream/reader.ts';
 import { CallDocument, type ReplyCall } from './call-document.ts';
 import { DocumentWriter } from './document-writer.ts';
 import { TextDocuments } from './text-documents.ts';

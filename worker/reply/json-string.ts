@@ -1,5 +1,5 @@
 /** Decodes a JSON string that arrives in pieces, which may be cut anywhere. */
-import { WellFormedText } from '../upstream/well-formed.ts';
+import { WellFormedText } from '../../packages/model/index.ts';
 
 /** The result of reading one piece of input. */
 export interface StringRead {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { EXAMPLES } from '../../../cli/chat/message.ts';
+import { nextMove } from '../../../packages/model/demo/intents.ts';
 import { TOOLS } from '../../../shared/tools/catalogue.ts';
-import { nextMove } from '../../../worker/upstream/demo/intents.ts';
 import { openWriter } from './open-writer.ts';
 
 const PLACEHOLDER = 'Ask or tell it something';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { coloured, type Paint } from '../../../cli/terminal/paint.ts';
-import { splitsOf } from '../../worker/upstream/splits.ts';
+import { splitsOf } from '../../../packages/model/test/splits.ts';
 import {
   begunEventsOf,
   deltaOf,

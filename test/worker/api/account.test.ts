@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
+import { listModels } from '../../../packages/model/models.ts';
 import { BridgeList, Me, ModelList, ToolList } from '../../../shared/api/listings.ts';
 import { TOOLS } from '../../../shared/tools/catalogue.ts';
-import { listModels } from '../../../worker/upstream/models.ts';
 import { call } from '../api.ts';
 import { connectBridge } from '../tunnel/scripted-bridge.ts';
 

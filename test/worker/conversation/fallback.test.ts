@@ -1,6 +1,6 @@
 import { abortAllDurableObjects } from 'cloudflare:test';
 import { beforeEach, expect, it, vi } from 'vitest';
-import { UPSTREAM_LIMITS } from '../../../worker/upstream/limits.ts';
+import { UPSTREAM_LIMITS } from '../../../packages/model/limits.ts';
 import { type AnthropicBlock, anthropicFrames } from '../../far-ends/native-events.ts';
 import { type ScriptedRequest, streamOf } from '../../far-ends/reply-script.ts';
 import { ask, chat, errorOf, type ModelAnswer, scriptModel } from '../api.ts';

@@ -1,6 +1,6 @@
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { beforeEach, expect, it, vi } from 'vitest';
-import { UPSTREAM_LIMITS } from '../../../worker/upstream/limits.ts';
+import { UPSTREAM_LIMITS } from '../../../packages/model/limits.ts';
 import { streamOf } from '../../far-ends/reply-script.ts';
 import { call, type ModelAnswer, scriptModel } from '../api.ts';
 import {

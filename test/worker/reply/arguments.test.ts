@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
 import { Random } from '../../../bench/fuzz/random.ts';
+import { splitsOf } from '../../../packages/model/test/splits.ts';
 import { type ArgumentEvent, ArgumentReader } from '../../../worker/reply/arguments.ts';
 import { fewOf } from '../../depth.ts';
 import { expectEqual } from '../../expect-equal.ts';
-import { splitsOf } from '../upstream/splits.ts';
 
 /** What was read of each property; a string whose end did not come has `…` behind it. */
 type Strings = readonly (readonly [name: string, value: string])[];

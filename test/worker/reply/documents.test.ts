@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import type { ReplyPart, UpstreamReply } from '../../../packages/model/reader.ts';
+import { splitsOf } from '../../../packages/model/test/splits.ts';
 import { BUILT_IN } from '../../../shared/tools/toolbox.ts';
 import type { Document } from '../../../shared/wire/documents.ts';
 import { TapeEvent } from '../../../shared/wire/events.ts';
 import { foldEvent, newResponse } from '../../../shared/wire/fold.ts';
 import { ReplyDocuments } from '../../../worker/reply/documents.ts';
-import type { ReplyPart, UpstreamReply } from '../../../worker/upstream/reader.ts';
-import { splitsOf } from '../upstream/splits.ts';
 
 type Call = UpstreamReply['calls'][number];
 

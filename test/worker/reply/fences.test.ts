@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { Random } from '../../../bench/fuzz/random.ts';
+import { splitsOf } from '../../../packages/model/test/splits.ts';
 import { FenceSegmenter, type SegmentEvent } from '../../../worker/reply/fences.ts';
 import { fewOf } from '../../depth.ts';
 import { expectEqual } from '../../expect-equal.ts';
-import { splitsOf } from '../upstream/splits.ts';
 
 /** A segment with its whole content: text has no language. */
 type Piece = readonly [language: string | null, content: string];

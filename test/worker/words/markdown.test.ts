@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { splitsOf } from '../../../packages/model/test/splits.ts';
 import { documentIdOf } from '../../../shared/ids.ts';
 import { Rendering, renderWords } from '../../../shared/shown/markdown.ts';
 import { BUILT_IN } from '../../../shared/tools/toolbox.ts';
@@ -6,7 +7,6 @@ import type { Document } from '../../../shared/wire/documents.ts';
 import type { TapeEvent } from '../../../shared/wire/events.ts';
 import { foldEvent, newResponse } from '../../../shared/wire/fold.ts';
 import { ReplyDocuments } from '../../../worker/reply/documents.ts';
-import { splitsOf } from '../upstream/splits.ts';
 
 describe('what a model wrote comes back as it was', () => {
   it.each([

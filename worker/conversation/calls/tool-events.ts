@@ -1,5 +1,6 @@
 /** The tape's events for a tool's result. Pure. */
 import * as z from 'zod';
+import { parseObject } from '../../../packages/model/index.ts';
 import { CallId } from '../../../shared/ids.ts';
 import { RUN_LIMITS } from '../../../shared/limits.ts';
 import { documentOf, metadataOfArguments, subjectOf } from '../../../shared/tools/definition.ts';
@@ -17,7 +18,6 @@ import {
 } from '../../../shared/wire/documents.ts';
 import type { TapeEvent } from '../../../shared/wire/events.ts';
 import type { ToolResult } from '../../../shared/wire/tunnel.ts';
-import { parseObject } from '../../upstream/loose-json.ts';
 import type { Call, RunMode } from '../store/rows.ts';
 import { errorDocument } from '../tape/error-document.ts';
 import { reportOfCall } from './error-report.ts';

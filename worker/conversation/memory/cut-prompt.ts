@@ -1,7 +1,7 @@
 /** Finds servers that read only a part of a long prompt (upstream facts, 2), by their own token count. Pure. */
+
+import { CONTEXT_LENGTH_EXCEEDED, type UpstreamMessage } from '../../../packages/model/index.ts';
 import type { Usage } from '../../../shared/wire/documents.ts';
-import { CONTEXT_LENGTH_EXCEEDED } from '../../upstream/context-overflow.ts';
-import type { UpstreamMessage } from '../../upstream/request.ts';
 import type { ErrorReport } from '../tape/error-document.ts';
 import { WINDOW_LIMITS } from './window/limits.ts';
 import { isWhole } from './window/size.ts';

@@ -1,9 +1,12 @@
 /** Estimates tokens where a model server reports none. Pure. */
+
+import {
+  costOf,
+  type ModelTarget,
+  type UpstreamReply,
+  type UpstreamRequest,
+} from '../../../packages/model/index.ts';
 import type { Usage } from '../../../shared/wire/documents.ts';
-import { costOf } from '../../upstream/cost.ts';
-import type { ModelTarget } from '../../upstream/models.ts';
-import type { UpstreamReply } from '../../upstream/reader.ts';
-import type { UpstreamRequest } from '../../upstream/request.ts';
 import { WINDOW_LIMITS } from './window/limits.ts';
 import { weigh } from './window/size.ts';
 

@@ -1,5 +1,10 @@
 /** Builds the request of the next turn: system prompt, messages, tools. Pure. */
 
+import type {
+  ModelTarget,
+  UpstreamMessage,
+  UpstreamRequest,
+} from '../../../packages/model/index.ts';
 import { textOf } from '../../../shared/api/requests.ts';
 import type { PromptChange } from '../../../shared/settings/prompt-blocks.ts';
 import type { Tool } from '../../../shared/tools/toolbox.ts';
@@ -8,8 +13,6 @@ import type { PlacedImages } from '../../images/put-in.ts';
 import { familyOf, offeredTo } from '../../prompt/families.ts';
 import type { ModeWords } from '../../prompt/mode.ts';
 import { buildSystemPrompt, modeWordsWith } from '../../prompt/system.ts';
-import type { ModelTarget } from '../../upstream/models.ts';
-import type { UpstreamMessage, UpstreamRequest } from '../../upstream/request.ts';
 import { offeredTools } from '../log/offered-tools.ts';
 import { subagentOf } from '../store/errands.ts';
 import type { Run } from '../store/rows.ts';

@@ -1,20 +1,22 @@
 /** Prepares the next request of a run and chooses its model server. A run uses no other file of this folder. */
 
+import {
+  type AfterRefusal,
+  type ModelEnv,
+  type ModelTarget,
+  modelForRole,
+  type RefusedHistory,
+  resolveTarget,
+  type UpstreamMessage,
+  type UpstreamReply,
+  type UpstreamRequest,
+} from '../../../packages/model/index.ts';
 import { responseIdOf } from '../../../shared/ids.ts';
 import type { Todo, Usage } from '../../../shared/wire/documents.ts';
 import type { RuleReports } from '../../../shared/wire/rules.ts';
 import { HELD_LIMITS } from '../../images/limits.ts';
 import { type ImagePieces, PlacedImages } from '../../images/put-in.ts';
 import { type PromptEnv, readPromptChanges } from '../../prompt/setting.ts';
-import {
-  type ModelEnv,
-  type ModelTarget,
-  modelForRole,
-  resolveTarget,
-} from '../../upstream/models.ts';
-import type { UpstreamReply } from '../../upstream/reader.ts';
-import type { AfterRefusal, RefusedHistory } from '../../upstream/refusals/ladder.ts';
-import type { UpstreamMessage, UpstreamRequest } from '../../upstream/request.ts';
 import { toolboxOf } from '../log/offered-tools.ts';
 import type { RunLog } from '../log/run-log.ts';
 import { ERRANDS } from '../store/errands.ts';

@@ -1,12 +1,15 @@
 /** Asks a model for the summary of what a new window leaves out. */
+
+import {
+  type ModelTarget,
+  retryDelayMs,
+  UPSTREAM_LIMITS,
+  type UpstreamReply,
+  type UpstreamRequest,
+} from '../../../packages/model/index.ts';
 import type { Usage } from '../../../shared/wire/documents.ts';
+import { askCounted } from '../../ask-model.ts';
 import { TimeLimit } from '../../time-limit.ts';
-import { askModel } from '../../upstream/gateway.ts';
-import { UPSTREAM_LIMITS } from '../../upstream/limits.ts';
-import type { ModelTarget } from '../../upstream/models.ts';
-import type { UpstreamReply } from '../../upstream/reader.ts';
-import type { UpstreamRequest } from '../../upstream/request.ts';
-import { retryDelayMs } from '../../upstream/retry.ts';
 import { sumUsage } from '../tape/spending.ts';
 import { estimateUsage } from './estimate.ts';
 import { WINDOW_LIMITS } from './window/limits.ts';
@@ -93,7 +96,7 @@ async function askPatiently(
   signal: AbortSignal,
 ): Promise<UpstreamReply> {
   for (let attempts = 1; ; attempts++) {
-    const { reply, retry } = await askModel(target, request, () => undefined, signal);
+    const { reply, retry } = await askCounted(target, request, () => undefined, signal);
     const waitMs = retry && (retry.afterMs ?? retryDelayMs(attempts, Math.random()));
     if (waitMs === null || waitMs > UPSTREAM_LIMITS.patienceMs) return reply;
     if (attempts === UPSTREAM_LIMITS.maxAttempts || summaryIn(reply) !== null) return reply;

@@ -1,9 +1,13 @@
 /** The failures that end a run or a call early, with their texts for the person or the model. Pure. */
+
+import {
+  CONTEXT_LENGTH_EXCEEDED,
+  isContextOverflow,
+  type UpstreamReply,
+} from '../../../packages/model/index.ts';
 import { DrawbridgeError } from '../../../shared/errors.ts';
 import { failure } from '../../../shared/wire/tunnel.ts';
 import { storageFault } from '../../reach.ts';
-import { CONTEXT_LENGTH_EXCEEDED, isContextOverflow } from '../../upstream/context-overflow.ts';
-import type { UpstreamReply } from '../../upstream/reader.ts';
 import { type ErrorReport, UNREADABLE } from '../tape/error-document.ts';
 
 /** Why a reply is not a valid answer; null for a valid one. */

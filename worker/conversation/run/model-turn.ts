@@ -1,16 +1,22 @@
 /** One request to the model: streams the reply to followers, and retries where followers have seen nothing. */
 
+import {
+  type AfterRefusal,
+  CONTEXT_LENGTH_EXCEEDED,
+  type Fallback,
+  type GatewayAnswer,
+  isRateLimit,
+  nextModel,
+  type ReplyPart,
+  retryDelayMs,
+  UPSTREAM_LIMITS,
+  type UpstreamReply,
+} from '../../../packages/model/index.ts';
 import { imagesOf } from '../../../shared/api/requests.ts';
 import { newCallId, responseIdOf } from '../../../shared/ids.ts';
 import { SECOND } from '../../../shared/units.ts';
+import { askCounted } from '../../ask-model.ts';
 import { ReplyDocuments } from '../../reply/documents.ts';
-import { CONTEXT_LENGTH_EXCEEDED } from '../../upstream/context-overflow.ts';
-import { type Fallback, nextModel } from '../../upstream/fallback.ts';
-import { askModel, type GatewayAnswer } from '../../upstream/gateway.ts';
-import { UPSTREAM_LIMITS } from '../../upstream/limits.ts';
-import type { ReplyPart, UpstreamReply } from '../../upstream/reader.ts';
-import type { AfterRefusal } from '../../upstream/refusals/ladder.ts';
-import { isRateLimit, retryDelayMs } from '../../upstream/retry.ts';
 import { logCalls } from '../calls/calls.ts';
 import { toolboxOf } from '../log/offered-tools.ts';
 import { modelOf, type PreparedTurn } from '../memory/prepare-turn.ts';
@@ -85,7 +91,7 @@ export async function streamTurn(
       onPart();
       show(parts);
     };
-    return askModel(target, request, onParts, signal);
+    return askCounted(target, request, onParts, signal);
   });
   signal.throwIfAborted();
   const isShown = recorder.nextSequence > nextSequence;

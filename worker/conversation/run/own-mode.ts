@@ -1,8 +1,8 @@
 /** The modes that the workspace of a run's machine defines. */
 
+import { isConfigured, type ModelEnv, resolveTarget } from '../../../packages/model/index.ts';
 import { imagesOf } from '../../../shared/api/requests.ts';
 import { DrawbridgeError } from '../../../shared/errors.ts';
-import { isConfigured, type ModelEnv, resolveTarget } from '../../upstream/models.ts';
 import { findMode, namesOfModes } from '../log/modes.ts';
 import type { Machine, RequestFields } from '../store/rows.ts';
 

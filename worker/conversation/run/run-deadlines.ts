@@ -1,5 +1,5 @@
 /** What the current run waits for, derived from its phase. */
-import { UPSTREAM_LIMITS } from '../../upstream/limits.ts';
+import { UPSTREAM_LIMITS } from '../../../packages/model/index.ts';
 import type { CallDesk } from '../calls/call-desk.ts';
 import type { Deadline } from '../deadlines.ts';
 import type { RunLog } from '../log/run-log.ts';

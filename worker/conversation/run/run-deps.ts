@@ -1,5 +1,5 @@
 /** The dependencies of the parts of a run. */
-import type { ModelEnv } from '../../upstream/models.ts';
+import type { ModelEnv } from '../../../packages/model/index.ts';
 import type { CallDeps } from '../calls/call-desk.ts';
 import type { Call, RunWorktree } from '../store/rows.ts';
 

@@ -1,15 +1,16 @@
 /** Decides what a call of `task` starts: the request of the subagent, or a refusal that the model can fix. */
-import { DrawbridgeError } from '../../../shared/errors.ts';
-import { task } from '../../../shared/tools/task.ts';
-import { SECOND } from '../../../shared/units.ts';
-import { failure, type ToolResult } from '../../../shared/wire/tunnel.ts';
+
 import {
   type ModelEnv,
   modelForRole,
   modelsOfRun,
   resolveModel,
   resolveTarget,
-} from '../../upstream/models.ts';
+} from '../../../packages/model/index.ts';
+import { DrawbridgeError } from '../../../shared/errors.ts';
+import { task } from '../../../shared/tools/task.ts';
+import { SECOND } from '../../../shared/units.ts';
+import { failure, type ToolResult } from '../../../shared/wire/tunnel.ts';
 import type { RunLog } from '../log/run-log.ts';
 import { subagentOf } from '../store/errands.ts';
 import type { Call, Run, RunRequest } from '../store/rows.ts';

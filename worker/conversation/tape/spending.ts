@@ -1,7 +1,8 @@
 /** Sums what a run has spent: its turns, its summaries and its subagents. Pure. */
+
+import { addCosts } from '../../../packages/model/index.ts';
 import type { Spent } from '../../../shared/wire/budget.ts';
 import type { LastPrompt, SpentSoFar, TaskSpent, Usage } from '../../../shared/wire/documents.ts';
-import { addCosts } from '../../upstream/cost.ts';
 import type { NewTurn, NewWindow } from '../store/rows.ts';
 
 /** Everything of a run that costs tokens. */

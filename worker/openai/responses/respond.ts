@@ -1,13 +1,13 @@
 /** Answers a request of the Responses API. */
 import type { Context } from 'hono';
 import type { ResponseFormatTextConfig } from 'openai/resources/responses/responses';
+import { resolveModel } from '../../../packages/model/index.ts';
 import type { OutputForm } from '../../../shared/api/requests.ts';
 import { DrawbridgeError } from '../../../shared/errors.ts';
 import { parseResponseId, ResponseId } from '../../../shared/ids.ts';
 import { SECOND } from '../../../shared/units.ts';
 import type { AppContext } from '../../account/caller.ts';
 import { type ApiDoor, doorOf } from '../../desk/door.ts';
-import { resolveModel } from '../../upstream/models.ts';
 import { answer, askedBy, toSending } from '../answering.ts';
 import { ignoredIn } from '../request.ts';
 import { nameIn } from './ids.ts';

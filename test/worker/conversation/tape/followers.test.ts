@@ -1,8 +1,8 @@
 import { env, runInDurableObject } from 'cloudflare:test';
 import { expect, it, vi } from 'vitest';
+import { loopGauge } from '../../../../packages/model/load.ts';
 import { formatEvents } from '../../../../shared/api/reader-socket.ts';
 import { Followers, type Outgoing } from '../../../../worker/conversation/tape/followers.ts';
-import { loopGauge } from '../../../../worker/load.ts';
 
 it('forgets a socket that has closed', async () => {
   await following((followers, socket, send) => {

@@ -1,6 +1,6 @@
 /** Turns a history into the messages that the model gets, and computes their sizes. Pure. */
 
-import type { UpstreamMessage } from '../../../upstream/request.ts';
+import type { UpstreamMessage } from '../../../../packages/model/index.ts';
 import type { Window, WindowScale } from '../../store/rows.ts';
 import { aroundPieces, aroundSteer, type KnownAround, knownAtStart } from './around.ts';
 import { digestMessages } from './digest-message.ts';

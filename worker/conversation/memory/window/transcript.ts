@@ -1,5 +1,6 @@
 /** Splits what was said into the pieces at which a window can begin, and into messages for the model. Pure. */
 
+import type { UpstreamMessage } from '../../../../packages/model/index.ts';
 import { type ChatMessage, imagesOf, textOf } from '../../../../shared/api/requests.ts';
 import type { Toolbox } from '../../../../shared/tools/toolbox.ts';
 import { openWorktree } from '../../../../shared/tools/worktree.ts';
@@ -13,7 +14,6 @@ import {
   tagQuery,
 } from '../../../prompt/context.ts';
 import { buildPlanNote } from '../../../prompt/plan.ts';
-import type { UpstreamMessage } from '../../../upstream/request.ts';
 import type {
   Machine,
   Run,

@@ -1,9 +1,9 @@
 /** Makes the events and the calls of a turn that asks no model. */
 
+import { toCallId } from '../../../../packages/model/index.ts';
 import { newCallId } from '../../../../shared/ids.ts';
 import type { TapeEvent } from '../../../../shared/wire/events.ts';
 import { ReplyDocuments } from '../../../reply/documents.ts';
-import { toCallId } from '../../../upstream/calls.ts';
 import { logCalls } from '../../calls/calls.ts';
 import { toolboxOf } from '../../log/offered-tools.ts';
 import type { Call, NewTurn, Run } from '../../store/rows.ts';

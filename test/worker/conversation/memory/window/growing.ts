@@ -2,6 +2,7 @@
 
 import { expect } from 'vitest';
 import { Random } from '../../../../../bench/fuzz/random.ts';
+import type { UpstreamMessage } from '../../../../../packages/model/request.ts';
 import type { RuleFile } from '../../../../../shared/wire/rules.ts';
 import { digestOf } from '../../../../../worker/conversation/memory/window/digest.ts';
 import { WINDOW_LIMITS } from '../../../../../worker/conversation/memory/window/limits.ts';
@@ -24,7 +25,6 @@ import {
 import { summaryRequest } from '../../../../../worker/conversation/memory/window/summary-request.ts';
 import type { ModelHistory } from '../../../../../worker/conversation/memory/window/transcript.ts';
 import type { NewWindow } from '../../../../../worker/conversation/store/rows.ts';
-import type { UpstreamMessage } from '../../../../../worker/upstream/request.ts';
 import {
   historyOf,
   type MadeCall,

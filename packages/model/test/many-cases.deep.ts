@@ -1,0 +1,10 @@
+/** These files with all of their cases: streams are cut at every point. */
+import '../../../test/worker/reply/arguments.test.ts';
+import '../../../test/worker/reply/documents.test.ts';
+import '../../../test/worker/reply/fences.test.ts';
+import '../../../test/worker/words/markdown.test.ts';
+import './dialects/anthropic-reader.test.ts';
+import './dialects/responses-reader.test.ts';
+import './reader.test.ts';
+import './reader-calls.test.ts';
+import './sse.test.ts';
