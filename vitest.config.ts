@@ -11,7 +11,7 @@ const PURE_ROOMS = [
   'test/worker/{export,prompt,reply}/**/*.test.ts',
   'test/worker/conversation/memory/**/*.test.ts',
   'test/worker/api/openapi/lint.test.ts',
-  'test/worker/ui-messages/chunks.test.ts',
+  'doors/test/ui-messages/chunks.test.ts',
 ];
 
 /** Runs the Worker inside workerd, with the settings that tests rely on. */
@@ -54,7 +54,7 @@ export default defineConfig({
         test: {
           name: 'worker',
           expect: PATIENT,
-          include: ['test/worker/**/*.test.ts'],
+          include: ['{test/worker,doors/test}/**/*.test.ts'],
           exclude: PURE_ROOMS,
           ...BUSY,
           // One runtime for all files of a test worker: starting it took most of a file's time.

@@ -23,7 +23,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'worker',
-          include: ['test/worker/**/*.deep.ts'],
+          include: ['{test/worker,doors/test}/**/*.deep.ts'],
           globalSetup: 'test/worker/quiet-runtime.ts',
         },
       },

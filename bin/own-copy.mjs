@@ -101,7 +101,7 @@ const PREPARING = 'Preparing the program, which takes some seconds after each ch
 
 /** Files that change what is built of a clone. */
 const SOURCE_FOLDERS = [
-  ...['bin', 'bridge', 'cli', 'client', 'cursor'],
+  ...['bin', 'bridge', 'cli', 'client', 'doors'],
   ...['local', 'machine', 'packages', 'shared', 'web', 'worker'],
 ];
 const OTHER_SOURCES = [

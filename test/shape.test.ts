@@ -5,7 +5,7 @@ import { sourceFiles } from './source-files.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 
-/** What a workspace of packages/ says of itself. What is in `packages/` has no row in the table below. */
+/** What a workspace of `packages/` and `doors/` says of itself. None has a row in the table below. */
 interface Workspace {
   readonly folder: string;
   /** Folders of workspaces, and names of packages. */
@@ -15,6 +15,9 @@ interface Workspace {
 }
 
 const WORKSPACES = readWorkspaces();
+
+/** What every workspace may import. The Worker's side of the doors is a file that only they use. */
+const FREE = /^(?:shared|machine)(?:\/|$)|^(?:node|cloudflare):$|^worker\/door(?:-reading)?\.ts$/;
 
 /** How rooms of the Worker reach objects, and each other's refusals. In the table: EDGE. */
 const EDGE =
@@ -241,9 +244,11 @@ const MAY_IMPORT = parseTable(`
   worker/reach.ts: shared worker/storage
   worker/privacy.ts: shared worker/env.ts worker/objects.ts worker/reach.ts
   worker/page: shared worker/account hono
-  worker/app.ts: shared cursor/index.ts worker/account worker/api worker/api/openapi worker/cursor
-    worker/desk worker/endpoint.ts worker/health worker/objects.ts worker/openai worker/page
-    worker/reach.ts hono
+  worker/door-reading.ts: worker/conversation/tape worker/images worker/prompt/escape.ts
+  worker/door.ts: EDGE worker/account worker/agents worker/conversation/reading worker/desk
+    worker/endpoint.ts worker/follow worker/origin.ts
+  worker/app.ts: shared doors worker/account worker/api worker/api/openapi worker/desk
+    worker/endpoint.ts worker/health worker/objects.ts worker/page worker/reach.ts hono
   worker/index.ts: shared worker/account worker/app.ts worker/conversation/object.ts worker/desk
     worker/directory worker/env.ts worker/runs worker/tunnel
   worker/endpoint.ts: shared worker/account hono zod
@@ -323,29 +328,11 @@ const MAY_IMPORT = parseTable(`
     worker/conversation/log worker/conversation/reading worker/conversation/store
     worker/conversation/tape worker/deliveries worker/desk
   # Other rooms import only the face of this workspace.
-  cursor/connect: shared worker/words @bufbuild/protobuf hono zod
-  cursor: shared worker/endpoint.ts hono zod
-  cursor/index.ts: cursor/connect cursor
-  worker/cursor: shared packages/model cursor/index.ts worker/account worker/agents
-    worker/conversation/reading worker/desk worker/endpoint.ts worker/follow worker/health
-    worker/objects.ts worker/openai worker/origin.ts worker/outcome.ts worker/ports worker/reach.ts
-    worker/words hono cloudflare:
-  worker/words: shared worker/conversation/tape worker/follow
-  worker/openai/responses: shared packages/model worker/account worker/desk worker/openai
-    worker/words hono openai zod
-  worker/openai/routes.ts: shared packages/model worker/desk worker/endpoint.ts worker/env.ts
-    worker/openai worker/openai/responses zod
-  worker/openai: shared packages/model worker/account worker/desk worker/follow worker/health
-    worker/images worker/prompt/escape.ts worker/words hono openai zod cloudflare:
-  worker/ui-messages: shared worker/account worker/conversation/tape worker/desk worker/endpoint.ts
-    worker/follow worker/openai worker/ports worker/words ai hono zod cloudflare:
   worker/api: shared EDGE packages/model worker/account worker/agents worker/apps
     worker/conversation/reading worker/desk worker/endpoint.ts worker/export worker/follow
     worker/left.ts worker/origin.ts worker/people worker/push worker/secret.ts worker/storage
     worker/tunnel hono zod
-  worker/api/openapi: shared cursor/index.ts worker/account worker/api worker/cursor
-    worker/endpoint.ts worker/openai worker/openai/responses worker/openai/routes.ts
-    worker/ui-messages hono zod
+  worker/api/openapi: shared doors worker/account worker/api worker/endpoint.ts hono zod
   worker: packages/model worker/health
 `);
 
@@ -372,7 +359,7 @@ it.each(WORKSPACES)(
   ({ folder, dependencies }) => {
     const own = sourceFiles().filter((file) => workspaceOf(file)?.folder === folder);
     const rooms = own.flatMap(importsOf).filter((room) => room !== folder);
-    const others = rooms.filter((room) => !/^(?:shared|machine)(?:\/|$)|^node:$/.test(room));
+    const others = rooms.filter((room) => !FREE.test(room));
     expect([...new Set(others)].sort()).toEqual([...dependencies].sort());
   },
 );
@@ -424,7 +411,7 @@ it('declares each type by its name in one file alone, so that an editor finds it
 });
 
 it('has no test that leaves a replaced module to the next file of its worker', () => {
-  const tests = globSync('{test,packages/*/test}/**/*.test.ts', { cwd: ROOT });
+  const tests = globSync('{test,packages/*/test,doors/test}/**/*.test.ts', { cwd: ROOT });
   const offences = tests.filter((file) => {
     const source = readFileSync(join(ROOT, file), 'utf8');
     return /\bvi\.(?:do)?mock\(/i.test(source) && !/^freshModules\(\);$/m.test(source);
@@ -536,7 +523,9 @@ function workspaceOf(file: string): Workspace | undefined {
 }
 
 function readWorkspaces(): Workspace[] {
-  const manifests = globSync('packages/*/package.json', { cwd: ROOT }).sort();
+  const manifests = globSync(['packages/*/package.json', 'doors/package.json'], {
+    cwd: ROOT,
+  }).sort();
   const folders = manifests.map((path) => [manifestAt(path).name, dirname(path)] as const);
   const folderOf = new Map<string, string>(folders);
   return manifests.map((path) => {

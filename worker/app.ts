@@ -3,7 +3,7 @@ import type { Context } from 'hono';
 import { HonoBase } from 'hono/hono-base';
 import { RegExpRouter } from 'hono/router/reg-exp-router';
 import { getPath } from 'hono/utils/url';
-import { CALLS, failedCall, serveCall } from '../cursor/index.ts';
+import { DOORS } from '../doors/index.ts';
 import { DrawbridgeError, toWireError } from '../shared/errors.ts';
 import { newConversationId } from '../shared/ids.ts';
 import { type AppContext, authenticate, requireRight } from './account/caller.ts';
@@ -12,14 +12,12 @@ import { countRun, limitRate, limitRefused } from './account/rate-limit.ts';
 import { observe } from './api/observe.ts';
 import { ENDPOINTS } from './api/openapi/endpoints.ts';
 import { allowOrigins } from './api/origins.ts';
-import { chatCoreOf } from './cursor/chat.ts';
 import { dropBody } from './desk/read-text.ts';
 import type { Endpoint, EndpointAccess } from './endpoint.ts';
 import { noteDamage } from './health/damage.ts';
 import { logEvent } from './health/log.ts';
 import { metrics } from './health/metrics.ts';
 import { accountOf, conversationOf } from './objects.ts';
-import { isOpenAiPath, toOpenAiResponse } from './openai/errors.ts';
 import { servePage } from './page/serve.ts';
 import { unlessReset } from './reach.ts';
 
@@ -44,11 +42,8 @@ for (const endpoint of endpointsFor('open', 'metrics', 'app')) serve(endpoint);
 app.use('*', authenticate('user'));
 app.use('*', limitRate);
 for (const endpoint of endpointsFor('user', 'stream')) serve(endpoint);
-for (const path of CALLS.keys()) {
-  app.post(path, (c) => {
-    requireRight(c, 'chat');
-    return serveCall(c, chatCoreOf(c));
-  });
+for (const { calls } of DOORS) {
+  for (const path of calls?.paths ?? []) app.post(path, async (c) => await calls?.serve(c));
 }
 
 /**
@@ -92,7 +87,7 @@ function patternOf({ path, params = {} }: Endpoint): string {
 app.notFound(async (c) => {
   await dropBody(c.req.raw);
   const error = new DrawbridgeError('NOT_FOUND', 'There is nothing at this address');
-  return failedCall(c.req, error) ?? toResponse(c, error, c.res.headers);
+  return toResponse(c, error, c.res.headers);
 });
 
 app.onError(async (thrown, c) => {
@@ -107,8 +102,7 @@ app.onError(async (thrown, c) => {
   if (code === 'INTERNAL' && !isGone)
     logEvent('request_failed', { trace, operation, account: caller?.sub, error });
   if (code === 'DAMAGED') noteDamage({ trace, operation, ...damagedFor(c, error) });
-  const headers = headersOf(error, status);
-  return failedCall(c.req, error, headers) ?? toResponse(c, error, headers);
+  return toResponse(c, error, headersOf(error, status));
 });
 
 /** The conversation that a path names, by its own id or by that of a response. */
@@ -143,7 +137,10 @@ function toResponse(
   error: Error,
   headers: HeadersInit,
 ): Response {
-  if (isOpenAiPath(req.path)) return toOpenAiResponse(error, headers);
+  for (const { refusal } of DOORS) {
+    const response = refusal?.(req, error, headers);
+    if (response) return response;
+  }
   const { status, body } = toWireError(error);
   return Response.json({ error: { ...body.error, traceId: trace } }, { status, headers });
 }

@@ -40,7 +40,7 @@ export async function placeExporter(workerEntry: string, outfile: string): Promi
 }
 
 const PRODUCT = 'worker.js';
-const SOURCE_FOLDERS = ['cursor', 'packages', 'shared', 'worker'];
+const SOURCE_FOLDERS = ['doors', 'packages', 'shared', 'worker'];
 const OTHER_SOURCES = [
   'package.json',
   'package-lock.json',

@@ -107,7 +107,7 @@ describe('the run of a client of Connect', () => {
 
 it('is generated from the .proto file that the Worker is written after', () => {
   const text = readFileSync(
-    join(import.meta.dirname, '../../cursor/connect/aiserver.proto'),
+    join(import.meta.dirname, '../../doors/cursor/connect/aiserver.proto'),
     'utf8',
   );
   const declared = [...text.matchAll(/^\s+(?:optional |repeated )?\w+ (\w+) = (\d+);$/gm)];

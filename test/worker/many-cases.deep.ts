@@ -4,6 +4,6 @@ import './conversation/run/calls.test.ts';
 import './conversation/sizes.test.ts';
 import './depth.test.ts';
 import './images/detours.test.ts';
-import './openai/client-tools.test.ts';
-import './openai/past.test.ts';
+import '../../doors/test/openai/client-tools.test.ts';
+import '../../doors/test/openai/past.test.ts';
 import './people/account-export.test.ts';

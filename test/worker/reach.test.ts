@@ -1,4 +1,5 @@
 import { expect, it, vi } from 'vitest';
+import { complete, completed, openAiError } from '../../doors/test/openai/completing.ts';
 import { DrawbridgeError } from '../../shared/errors.ts';
 import { Account } from '../../worker/account/object.ts';
 import { Conversation } from '../../worker/conversation/object.ts';
@@ -6,7 +7,6 @@ import { FOLLOW_LIMITS } from '../../worker/follow/limits.ts';
 import { REACH_LIMITS, reach, unlessReset } from '../../worker/reach.ts';
 import { ask, call, chat, errorOf, scriptModel } from './api.ts';
 import { quicken } from './follow/watching.ts';
-import { complete, completed, openAiError } from './openai/completing.ts';
 
 const UNAVAILABLE = {
   status: 503,

@@ -2,7 +2,7 @@
 import '../../../test/worker/reply/arguments.test.ts';
 import '../../../test/worker/reply/documents.test.ts';
 import '../../../test/worker/reply/fences.test.ts';
-import '../../../test/worker/words/markdown.test.ts';
+import '../../../doors/test/words/markdown.test.ts';
 import './dialects/anthropic-reader.test.ts';
 import './dialects/responses-reader.test.ts';
 import './reader.test.ts';

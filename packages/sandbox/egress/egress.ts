@@ -1,5 +1,5 @@
 /** The ways out of the sandbox that commands get by name: a proxy for each door, a pass for each command. */
-import type { Door } from '../launch/door.ts';
+import type { NetworkDoor } from '../launch/door.ts';
 import type { HostGrant, Pass } from './pass.ts';
 import { HostProxy, type JudgeHost } from './proxy.ts';
 import { type Resolver, SYSTEM_RESOLVER } from './reach.ts';
@@ -7,7 +7,7 @@ import { type Resolver, SYSTEM_RESOLVER } from './reach.ts';
 export class Egress {
   readonly #judge: JudgeHost;
   readonly #resolver: Resolver;
-  readonly #proxies = new WeakMap<Door, HostProxy>();
+  readonly #proxies = new WeakMap<NetworkDoor, HostProxy>();
 
   constructor(judge: JudgeHost, resolver: Resolver = SYSTEM_RESOLVER) {
     this.#judge = judge;
@@ -15,7 +15,7 @@ export class Egress {
   }
 
   /** Opens hosts to a command that enters the network behind the door. */
-  admit(door: Door, grant: HostGrant): Pass {
+  admit(door: NetworkDoor, grant: HostGrant): Pass {
     const surroundings = { judge: this.#judge, resolver: this.#resolver };
     const proxy = this.#proxies.get(door) ?? new HostProxy(door, surroundings);
     this.#proxies.set(door, proxy);
@@ -25,7 +25,7 @@ export class Egress {
 
 /** The variables by which programs find the proxy. Each name has a program that reads no other. */
 export function proxyVariables(
-  { port }: Pick<Door, 'port'>,
+  { port }: Pick<NetworkDoor, 'port'>,
   { token }: Pass,
 ): Record<string, string> {
   const proxy = `http://drawbridge:${token}@127.0.0.1:${port}`;

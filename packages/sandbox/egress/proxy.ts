@@ -9,7 +9,7 @@ import { pipeline } from 'node:stream/promises';
 import { newDeferred } from '../../../machine/deferred.ts';
 import { createServer, request as requestHttp } from '../../../machine/http.ts';
 import { type HostPort, hostText, parseHostPort } from '../../../shared/text/hosts.ts';
-import type { Door } from '../launch/door.ts';
+import type { NetworkDoor } from '../launch/door.ts';
 import { EGRESS_LIMITS } from './limits.ts';
 import { Lookups } from './lookups.ts';
 import { type HostGrant, Pass } from './pass.ts';
@@ -40,7 +40,7 @@ export class HostProxy {
   /** The connections that have had their one request: the server's own count leaves CONNECT out. */
   readonly #served = new WeakSet<Duplex>();
 
-  constructor(door: Door, surroundings: ProxySurroundings) {
+  constructor(door: NetworkDoor, surroundings: ProxySurroundings) {
     this.#surroundings = surroundings;
     this.#lookups = new Lookups(surroundings.resolver);
     this.#server = createServer({ maxHeaderSize: EGRESS_LIMITS.maxHeadBytes });

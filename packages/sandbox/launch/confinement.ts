@@ -5,7 +5,7 @@ import type { Closure } from '../../workspace/index.ts';
 import { type Launch, shellArgv, shellDescriptor } from '../terminal/launch.ts';
 import type { Dialer } from '../terminal/process-book.ts';
 import type { FolderLink } from '../view/links.ts';
-import type { Door } from './door.ts';
+import type { NetworkDoor } from './door.ts';
 import { fullEnvironment, limitedEnvironment } from './environment.ts';
 
 /** What commands can reach, and what is closed to them. All paths are absolute and real. */
@@ -112,7 +112,7 @@ export interface Confinement extends Disposable {
    * Opens the network of a conversation's commands to this process. Absent where each command has a network of its own,
    * so that hosts cannot be opened by name. Throws a ToolFailure where it cannot be opened.
    */
-  readonly openDoor?: (conversationId: string) => Promise<Door>;
+  readonly openDoor?: (conversationId: string) => Promise<NetworkDoor>;
   /** Gives up what the commands of a conversation share; those that run keep it to their end. */
   readonly forget?: (conversationId: string) => void;
   /**

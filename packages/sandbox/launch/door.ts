@@ -17,7 +17,7 @@ export interface InsideNetwork {
 }
 
 /** Aborts its signal when its network is given up. */
-export class Door implements Disposable {
+export class NetworkDoor implements Disposable {
   /** Listens already. The caller that opened the door accepts its connections. */
   readonly listener: Server;
   readonly port: number;
@@ -40,9 +40,9 @@ export class Door implements Disposable {
 }
 
 /** Opens a door at a free port. Rejects where the network cannot be entered. */
-export async function openDoor(place: InsideNetwork): Promise<Door> {
+export async function openDoor(place: InsideNetwork): Promise<NetworkDoor> {
   const listener = await socketFromInside(LISTEN, place);
-  if (listener instanceof Server) return new Door(listener);
+  if (listener instanceof Server) return new NetworkDoor(listener);
   throw new Error('The network of the conversation could not be entered.');
 }
 

@@ -11,7 +11,7 @@ import { SEAL } from '../view/view.ts';
 import type { Bubblewrap } from './bubblewrap.ts';
 import { ownUser } from './command-arguments.ts';
 import { openDialer } from './dialer.ts';
-import { type Door, type InsideNetwork, openDoor } from './door.ts';
+import { type InsideNetwork, type NetworkDoor, openDoor } from './door.ts';
 import { type Entry, type Holder, startHolder } from './holder.ts';
 import { FIRST_PROCESS, OWN_PROCESSES, ProcessNamespace } from './process-namespace.ts';
 
@@ -79,7 +79,7 @@ export class SharedNamespaces implements Disposable {
   }
 
   /** The door of the conversation's network. It stays until the network is given up. */
-  async door(conversationId: string): Promise<Door> {
+  async door(conversationId: string): Promise<NetworkDoor> {
     const held = this.#heldBy(conversationId);
     held.door ??= this.#open(held);
     try {
@@ -126,7 +126,7 @@ export class SharedNamespaces implements Disposable {
     return await openDialer(this.#inside(network));
   }
 
-  async #open({ made }: HeldNamespaces): Promise<Door> {
+  async #open({ made }: HeldNamespaces): Promise<NetworkDoor> {
     return await openDoor(this.#inside((await made).network));
   }
 
@@ -174,7 +174,7 @@ type MadeNamespaces = Pick<JoinedNamespaces, 'network' | 'processes'>;
 
 interface HeldNamespaces {
   readonly made: Promise<MadeNamespaces>;
-  door?: Promise<Door>;
+  door?: Promise<NetworkDoor>;
 }
 
 function openNetwork({ pid }: Holder): number {

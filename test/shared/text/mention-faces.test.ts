@@ -2,6 +2,7 @@ import type { ContentBlock } from '@agentclientprotocol/sdk';
 import { expect, it } from 'vitest';
 import { toMessage } from '../../../cli/acp/content.ts';
 import { toContent } from '../../../cli/chat/message.ts';
+import { toChatRequest, UiChatRequest } from '../../../doors/ui-messages/request.ts';
 import {
   ChatRequest,
   type MessageContent,
@@ -9,7 +10,6 @@ import {
   textOf,
 } from '../../../shared/api/requests.ts';
 import { mentionOf } from '../../../shared/text/mention-text.ts';
-import { toChatRequest, UiChatRequest } from '../../../worker/ui-messages/request.ts';
 
 const FOLDER = '/home/ada/project';
 

@@ -1,6 +1,11 @@
 import { expect, it } from 'vitest';
+import {
+  callMethod,
+  enveloped,
+  envelopesOf,
+  saying,
+} from '../../../doors/test/cursor/connect/calling.ts';
 import { call, scriptModel } from '../api.ts';
-import { callMethod, enveloped, envelopesOf, saying } from '../connect/calling.ts';
 
 const ASKED = { messages: [{ role: 'user', content: 'hello' }] };
 

@@ -1,12 +1,12 @@
 import { abortAllDurableObjects, evictDurableObject, runDurableObjectAlarm } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { beforeEach, expect, it, vi } from 'vitest';
+import { complete } from '../../../doors/test/openai/completing.ts';
 import { dayOf, type UsageEntry, type UsageList } from '../../../shared/api/usage.ts';
 import { newConversationId } from '../../../shared/ids.ts';
 import { Account } from '../../../worker/account/object.ts';
 import type { SpentSince } from '../../../worker/ports/account.ts';
 import { call, chat, errorOf, scriptModel } from '../api.ts';
-import { complete } from '../openai/completing.ts';
 import { configure } from '../settings.ts';
 import { connectBridge } from '../tunnel/scripted-bridge.ts';
 import { askHeld, askStreamed, conversationObject, readResponse } from './conversing.ts';

@@ -2,10 +2,10 @@
 
 import { runInDurableObject } from 'cloudflare:test';
 import { expect, it } from 'vitest';
+import { callV1, completed } from '../../../doors/test/openai/completing.ts';
 import { fewOf } from '../../depth.ts';
 import { call, chat, errorOf, scriptModel } from '../api.ts';
 import { conversationObject, startAnswer, untilCompleted } from '../conversation/conversing.ts';
-import { callV1, completed } from '../openai/completing.ts';
 
 const photo = (seed: string, times = 200_000) =>
   `data:image/jpeg;base64,/9j/${`${seed}AbC+/09`.repeat(times)}`.slice(0, -4);

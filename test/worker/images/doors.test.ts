@@ -7,6 +7,8 @@ import {
 } from 'cloudflare:test';
 import type { ChatCompletion } from 'openai/resources/chat/completions';
 import { describe, expect, it } from 'vitest';
+import { callV1, completed } from '../../../doors/test/openai/completing.ts';
+import { post } from '../../../doors/test/ui-messages/chatting.ts';
 import { call, chat, errorOf, scriptModel } from '../api.ts';
 import {
   conversationObject,
@@ -15,8 +17,6 @@ import {
   tablesOf,
   untilCompleted,
 } from '../conversation/conversing.ts';
-import { callV1, completed } from '../openai/completing.ts';
-import { post } from '../ui-messages/chatting.ts';
 
 /** An image of some 1.5 MB, which is more than a body may hold without it. */
 function photo(seed: string): string {

@@ -1,10 +1,10 @@
 /** Markers that a client has written itself, of images that are really held. */
 import { runInDurableObject } from 'cloudflare:test';
 import { describe, expect, it } from 'vitest';
+import { callV1, completed } from '../../../doors/test/openai/completing.ts';
 import { sha256 } from '../../../shared/text/sha256.ts';
 import { call, chat, errorOf, scriptModel } from '../api.ts';
 import { conversationObject, expectUsable, newAccount } from '../conversation/conversing.ts';
-import { callV1, completed } from '../openai/completing.ts';
 
 const ROSE = `data:image/jpeg;base64,/9j/${'rAbC+/09'.repeat(200_000)}`;
 const image = (url: string) => ({ type: 'image_url', image_url: { url } });

@@ -8,7 +8,7 @@ import { env } from 'cloudflare:workers';
 import { afterEach, expect, it, vi } from 'vitest';
 import { type Description, operationsOf } from '../../../bench/fuzz/description.ts';
 import { beginLogin, enter, newSessionKey, sessionTokens } from '../../../client/index.ts';
-import { CALLS } from '../../../cursor/index.ts';
+import { CALLS } from '../../../doors/cursor/connect/service.ts';
 import { newBridgeId, newDeviceId } from '../../../shared/ids.ts';
 import { CLOSE } from '../../../shared/wire/tunnel.ts';
 import { SESSION_KEEPING } from '../../../worker/account/limits.ts';

@@ -8,7 +8,7 @@ import {
   newSessionKey,
   sessionTokens,
 } from '../../../client/index.ts';
-import { CALLS } from '../../../cursor/index.ts';
+import { CALLS } from '../../../doors/cursor/connect/service.ts';
 import { newBridgeId } from '../../../shared/ids.ts';
 import { CLOSE } from '../../../shared/wire/tunnel.ts';
 import { followOverSse } from '../account/account-reader.ts';

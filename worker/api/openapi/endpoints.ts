@@ -1,10 +1,8 @@
 /** All endpoints of the Worker, and `GET /openapi.json`, which describes them and itself. */
 import type { Context } from 'hono';
+import { DOORS } from '../../../doors/index.ts';
 import type { AppContext } from '../../account/caller.ts';
-import { CURSOR } from '../../cursor/agents.ts';
 import { type Endpoint, jsonAnswer } from '../../endpoint.ts';
-import { OPENAI } from '../../openai/routes.ts';
-import { UI_MESSAGES } from '../../ui-messages/routes.ts';
 import { ACCOUNT } from '../account.ts';
 import { ACCOUNT_EVENTS } from '../account-events.ts';
 import { ACCOUNTS } from '../accounts.ts';
@@ -70,9 +68,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
     answers: [jsonAnswer(200, 'OpenAPI 3.1.', OpenApi)],
     handle: serveDocument,
   },
-  ...UI_MESSAGES,
-  ...OPENAI,
-  ...CURSOR,
+  ...DOORS.flatMap(({ endpoints }) => endpoints),
 ];
 
 /** Needs no token: the document is public, like the source code. */

@@ -1,5 +1,6 @@
 /** Descriptions of fields whose names do not explain them, by schema. Unknown field names do not compile. */
 import type * as z from 'zod';
+import { DOORS } from '../../../doors/index.ts';
 import type { ConversationInfo, ConversationList } from '../../../shared/api/conversations.ts';
 import type { ApprovalRequest, ChatMessage, ChatRequest } from '../../../shared/api/requests.ts';
 import { REQUEST_LIMITS } from '../../../shared/limits.ts';
@@ -9,8 +10,6 @@ import type {
   Usage,
   UserMessage,
 } from '../../../shared/wire/documents.ts';
-import type { CompletionRequest } from '../../openai/request.ts';
-import type { ResponsesFields } from '../../openai/responses/request.ts';
 
 type FieldTexts<Shape> = { readonly [Name in keyof Shape]?: string };
 
@@ -42,18 +41,6 @@ const CHAT_REQUEST: FieldTexts<z.input<typeof ChatRequest>> = {
 const CHAT_MESSAGE: FieldTexts<z.input<typeof ChatMessage>> = {
   role: 'A system message becomes a rule of this request.',
   content: `Text, or parts. At most ${REQUEST_LIMITS.maxMessageChars} characters of text in all. Only the user may send images.`,
-};
-
-const COMPLETION_REQUEST: FieldTexts<typeof CompletionRequest.shape> = {
-  store:
-    'Keeps and lists the conversation. Without it the conversation is deleted after its answer.',
-  tools: 'Must be empty: the agent brings its own tools, which run on the bridge.',
-  n: 'Must be 1: there is one answer.',
-};
-
-const RESPONSES_REQUEST: FieldTexts<typeof ResponsesFields.shape> = {
-  store: 'Keeps and lists the conversation. This is the default, as it is with OpenAI.',
-  tools: 'Must be empty: the agent brings its own tools, which run on the bridge.',
 };
 
 const CHAT_RESPONSE: FieldTexts<ChatResponse> = {
@@ -104,8 +91,6 @@ export const FIELDS: Readonly<Record<string, Readonly<Record<string, string>>>> 
   ChatRequest: CHAT_REQUEST,
   PlanRequest: CHAT_REQUEST,
   ChatMessage: CHAT_MESSAGE,
-  CompletionRequest: COMPLETION_REQUEST,
-  ResponsesRequest: RESPONSES_REQUEST,
   ChatResponse: CHAT_RESPONSE,
   ConversationView: CONVERSATION_VIEW,
   ConversationInfo: CONVERSATION_INFO,
@@ -113,4 +98,5 @@ export const FIELDS: Readonly<Record<string, Readonly<Record<string, string>>>> 
   UserMessage: USER_MESSAGE,
   Usage: USAGE,
   ApprovalRequest: APPROVAL_REQUEST,
+  ...Object.assign({}, ...DOORS.map(({ fields }) => fields)),
 };

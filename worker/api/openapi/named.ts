@@ -1,6 +1,6 @@
 /** The schemas whose names stand elsewhere than at themselves: one for each type, and those of others' APIs. */
 import * as z from 'zod';
-import { CURSOR_SCHEMAS } from '../../../cursor/index.ts';
+import { DOORS } from '../../../doors/index.ts';
 import { AccountEvent } from '../../../shared/api/account-events.ts';
 import { named } from '../../../shared/named.ts';
 import { OpenApproval } from '../../../shared/wire/approvals.ts';
@@ -11,8 +11,6 @@ import {
   ToolOutcome,
 } from '../../../shared/wire/documents.ts';
 import { AnsweredApproval, StreamEvent } from '../../../shared/wire/events.ts';
-import * as responsesSchemas from '../../openai/responses/schemas.ts';
-import * as openAiSchemas from '../../openai/schemas.ts';
 
 /** The schema of the OpenAPI document itself, as far as a reader needs it. */
 export const OpenApi = z.looseObject({
@@ -54,9 +52,7 @@ export const TYPED = 'TypedDocument';
 named.add(TypedDocument, { id: TYPED });
 
 for (const [id, schema] of [
-  ...Object.entries(CURSOR_SCHEMAS),
-  ...Object.entries(openAiSchemas),
-  ...Object.entries(responsesSchemas),
+  ...DOORS.flatMap(({ schemas }) => Object.entries(schemas)),
   ...DOCUMENTS.map((schema) => [nameOf(schema, 'Document'), schema] as const),
   ...[...StreamEvent.options, ...AccountEvent.options].map(
     (schema) => [nameOf(schema, 'Event'), schema] as const,

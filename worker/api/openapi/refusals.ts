@@ -1,8 +1,8 @@
 /** Describes how an operation can be refused: the errors that follow from its kind, and its own errors. */
+
+import { DOORS } from '../../../doors/index.ts';
 import { DrawbridgeError, type ErrorCode, statusOf, WireError } from '../../../shared/errors.ts';
-import type { EndpointRefusal, Operation } from '../../endpoint.ts';
-import { failureOfRequest } from '../../openai/errors.ts';
-import { OpenAiFailure } from '../../openai/schemas.ts';
+import type { Operation } from '../../endpoint.ts';
 import type { SchemaBook } from './schemas.ts';
 
 /** The error responses by status, each with its codes. */
@@ -10,9 +10,14 @@ export function describeRefusals(
   operation: Operation,
   schemas: SchemaBook,
 ): Record<string, object> {
-  const isOpenAi = operation.path.startsWith('/v1/');
-  const schema = schemas.refTo(isOpenAi ? OpenAiFailure : WireError);
-  const own = [...codesOf(operation)].map(isOpenAi ? toOpenAiRefusal : toRefusal);
+  const door = DOORS.find(({ endpoints }) => endpoints.some(({ id }) => id === operation.id));
+  const { schema: shape = WireError, of: refusalOf } = door?.refusals ?? {};
+  const schema = schemas.refTo(shape);
+  const own = [...codesOf(operation)].map((code) => {
+    if (!refusalOf) return { status: statusOf(code), code };
+    const { status, code: theirs } = refusalOf(new DrawbridgeError(code, ''));
+    return { status, code: theirs };
+  });
   const refusals = Map.groupBy([...own, ...(operation.refusals ?? [])], ({ status }) => status);
   const responses: Record<string, object> = {};
   for (const [status, group] of refusals) {
@@ -24,15 +29,6 @@ export function describeRefusals(
     };
   }
   return responses;
-}
-
-function toRefusal(code: ErrorCode): EndpointRefusal {
-  return { status: statusOf(code), code };
-}
-
-function toOpenAiRefusal(code: ErrorCode): EndpointRefusal {
-  const failure = failureOfRequest(new DrawbridgeError(code, ''));
-  return { status: failure.status, code: failure.code };
 }
 
 function codesOf({

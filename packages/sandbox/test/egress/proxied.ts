@@ -7,10 +7,10 @@ import { portOf } from '../../../../test/far-ends/listening.ts';
 import type { Pass } from '../../egress/pass.ts';
 import { HostProxy, type HostVerdict, type JudgeHost } from '../../egress/proxy.ts';
 import type { Resolver } from '../../egress/reach.ts';
-import { Door } from '../../launch/door.ts';
+import { NetworkDoor } from '../../launch/door.ts';
 
 export interface Proxied {
-  readonly door: Door;
+  readonly door: NetworkDoor;
   readonly pass: Pass;
   readonly proxy: HostProxy;
   /** The hosts that were judged and looked up, in order. */
@@ -31,7 +31,7 @@ export async function proxied({
   const listener = createServer();
   listener.listen(0, '127.0.0.1');
   await once(listener, 'listening');
-  const door = new Door(listener);
+  const door = new NetworkDoor(listener);
   onTestFinished(() => door[Symbol.dispose]());
   const judged: string[] = [];
   const lookedUp: string[] = [];

@@ -1,7 +1,7 @@
 import { SELF } from 'cloudflare:test';
 import { expect, it } from 'vitest';
 import { type Description, operationsOf } from '../../../../bench/fuzz/description.ts';
-import { CALLS } from '../../../../cursor/index.ts';
+import { CALLS } from '../../../../doors/cursor/connect/service.ts';
 import { describeApi } from '../../../../worker/api/openapi/document.ts';
 import { ENDPOINTS } from '../../../../worker/api/openapi/endpoints.ts';
 import { app } from '../../../../worker/app.ts';

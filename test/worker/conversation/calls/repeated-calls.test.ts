@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { Random } from '../../../../bench/fuzz/random.ts';
+import { completed } from '../../../../doors/test/openai/completing.ts';
 import { BUILT_IN } from '../../../../shared/tools/toolbox.ts';
 import type { ToolResult } from '../../../../shared/wire/tunnel.ts';
 import {
@@ -11,7 +12,6 @@ import type { Call } from '../../../../worker/conversation/store/rows.ts';
 import type { ScriptedCall } from '../../../far-ends/reply-script.ts';
 import { create, newAccount, untilStatus } from '../../agents/agents.ts';
 import { call, chat, scriptModel } from '../../api.ts';
-import { completed } from '../../openai/completing.ts';
 import { connectBridge, type ScriptedBridge } from '../../tunnel/scripted-bridge.ts';
 import { askHeld, askStreamed } from '../conversing.ts';
 import { holdModel, readFile, runCommand } from '../held-model.ts';
