@@ -5,7 +5,7 @@ import type { Audit } from '../grantees/audit.ts';
 import { Lanes } from '../lanes.ts';
 import { logEvent, logTrouble } from '../log.ts';
 
-export interface EnrollingConfig {
+interface EnrollingConfig {
   readonly bridgeId: string;
   /** Holds the machine's list of devices and its open secrets. */
   readonly machineDir: string;

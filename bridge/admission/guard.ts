@@ -4,7 +4,7 @@ import type { ToolFactsHere } from '../tools/executor.ts';
 import type { Verdict } from './verdict.ts';
 
 /** A call before the rules judge it. */
-export interface GuardedCall {
+interface GuardedCall {
   readonly definition: ToolFactsHere;
   /** As the tool means them. */
   readonly args: Metadata;

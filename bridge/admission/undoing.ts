@@ -3,7 +3,7 @@ import type { ToolResult } from '../../shared/wire/tunnel.ts';
 import type { ToolContext } from '../tools/executor.ts';
 
 /** A call that may change files. */
-export interface UndoableCall {
+interface UndoableCall {
   readonly callId: string;
   readonly conversationId: string;
   /** Whether it changes files by programs, and not by what its tool keeps. */
