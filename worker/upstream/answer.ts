@@ -97,14 +97,11 @@ export class ChunkAnswer {
     this.#show({ text: '', reasoning: this.#reasoning.end() });
     for (const piece of this.#calls.end()) this.#join({ type: 'call', ...piece });
     const outcome = this.#judge();
-    if (outcome === 'completed') this.#sayUnclosed();
-    return { parts: this.takeParts(), reply: this.#finish(outcome) };
-  }
-
-  /** A `<think>` that is never closed makes all of it reasoning: repeats that as text, or the answer would be empty. */
-  #sayUnclosed(): void {
     const isEmpty = this.#said === '' && this.#calls.calls.length === 0;
-    if (isEmpty) this.#show({ text: this.#text.unclosed, reasoning: '' });
+    // A `<think>` that is never closed makes all of it reasoning. Repeats that as text, or the answer would be empty.
+    if (outcome === 'completed' && isEmpty)
+      this.#show({ text: this.#text.unclosed, reasoning: '' });
+    return { parts: this.takeParts(), reply: this.#finish(outcome) };
   }
 
   #addWords({ text, reasoning, reasoningDetails, calls }: AnswerChunk): void {
