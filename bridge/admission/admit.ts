@@ -46,7 +46,7 @@ export interface AdmittedCall extends ReadCall, Pick<ToolCall, CarriedOn> {
   readonly counts: Pick<ToolFactsHere, 'effect' | 'idempotent'>;
 }
 
-export type Admission =
+type Admission =
   | { readonly state: 'admitted'; readonly call: AdmittedCall }
   | { readonly state: 'refused'; readonly result: ToolResult };
 

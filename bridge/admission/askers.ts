@@ -32,7 +32,7 @@ export function terminalAsker(prompt: TerminalPrompt): Asker {
  * The outcome of a device's answer. A `refused` answer leaves the question open. A `not_pending` answer came after
  * another one or before its question; an early one is checked when the question is asked.
  */
-export type AnswerOutcome = 'counted' | 'refused' | 'not_pending';
+type AnswerOutcome = 'counted' | 'refused' | 'not_pending';
 
 interface DeviceOptions {
   /** Read anew for each answer, so that a newly enrolled device counts. */

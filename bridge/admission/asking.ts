@@ -26,19 +26,18 @@ export interface AskingOptions {
 }
 
 /** An answer that reaches farther than its call. */
-export interface LastingAnswer {
+interface LastingAnswer {
   readonly scope: Scope;
   readonly pattern: string;
 }
 
 /** `proposal` is its digest; absent for a private conversation. */
-export interface CountedAnswer
-  extends Pick<AnswerEntry, 'decision' | 'by' | 'scope' | 'signature'> {
+interface CountedAnswer extends Pick<AnswerEntry, 'decision' | 'by' | 'scope' | 'signature'> {
   readonly proposal?: string | undefined;
 }
 
 /** A question, and how to check whether it still holds. */
-export interface Inquiry {
+interface Inquiry {
   readonly subject: ApprovalSubject;
   readonly reason: string;
   readonly edited?: OpenQuestion['edited'];

@@ -96,7 +96,8 @@ export class CallLife {
     try {
       return await this.#desk.rooms.during(call, async () => {
         // In the order of the conversation: a slow guard holds up no other one.
-        const { result } = await this.#lanes.run([guardsOf(call.conversationId)], async () => {
+        const lane = `guards of ${call.conversationId}`;
+        const { result } = await this.#lanes.run([lane], async () => {
           const objection = await this.#askGuards(call, running.signal);
           return await this.#lanes.run([ADMISSION], () => this.#enter(call, running, objection));
         });
@@ -320,7 +321,9 @@ export class CallLife {
     const elicit = this.#elicitorOf(now, running);
     const work = () => proposed.apply({ ...context, elicit });
     const result = await this.#kept(now, proposed, work);
-    return withNote(result, now.verdict.visibility?.note);
+    const note = now.verdict.visibility?.note;
+    if (note === undefined || result.status !== 'success') return result;
+    return { ...result, data: `${result.data}\n${note}` };
   }
 
   /** Does the work of a call so that it can be undone, and at no time with an undo. */
@@ -393,11 +396,6 @@ async function amended({ edited }: Proposed, content: string): Promise<Proposed>
   throw new Error('A call that is no change to a file was answered with content.');
 }
 
-function withNote(result: ToolResult, note: string | undefined): ToolResult {
-  if (note === undefined || result.status !== 'success') return result;
-  return { ...result, data: `${result.data}\n${note}` };
-}
-
 /** Undefined for anything but a readable file: that is neither the old content nor the new one. */
 async function readIfReadable(
   place: ResolvedPath,
@@ -409,10 +407,6 @@ async function readIfReadable(
     if (error instanceof ToolFailure) return undefined;
     throw error;
   }
-}
-
-function guardsOf(conversationId: string): string {
-  return `guards of ${conversationId}`;
 }
 
 function questionsOf(conversationId: string): string {

@@ -21,7 +21,7 @@ import type { Rule } from './rules.ts';
 import { allow, ask, strictestOf, type Verdict } from './verdict.ts';
 import { withoutBounds } from './wrappers.ts';
 
-export interface JudgedCommand {
+interface JudgedCommand {
   /** That runs the command, or sends the line to one that runs. */
   readonly tool: NamedTool;
   readonly command: string;
@@ -56,8 +56,8 @@ export function judgeCommand(
   surroundings: CommandSurroundings,
 ): Verdict {
   const line = parseCommandLine(text);
-  const isWithin = (rule: Rule) => allowsThere(rule, permissions, surroundings);
-  const rules = { ...book, userRules: book.userRules.filter(isWithin) };
+  const userRules = book.userRules.filter((rule) => allowsThere(rule, permissions, surroundings));
+  const rules = { ...book, userRules };
   const isRead = strictRulesFor(book, tool).length > 0;
   const fed = fedCommands(line);
   const restorable = restorableIn(line, surroundings);

@@ -105,7 +105,8 @@ function revealOf(
     return `This line is too complex: git ${OF_CLOSED}`;
   const folders = around.folders.flatMap((folder) => [
     folder,
-    ...before.map((word) => under(folder, word)),
+    // A word that may name its folder: `env -C lib`, `env GIT_DIR=lib/.git`, `sudo --chdir=lib`.
+    ...before.map((word) => resolve(folder, word.slice(word.indexOf('=') + 1))),
   ]);
   const places = { ...around, folders };
   // Its operands are those that another program prints.
@@ -127,21 +128,18 @@ function revealOf(
   const bases = withParents(read.folders, closed);
   const shown = `git ${command} can print what was committed of`;
   const isNamed = (path: string) => bases.some((base) => closed.hides(resolve(base, path)));
-  const patterns = (command === 'grep' ? behindFirst(own) : own).flatMap(pathsIn);
   const named = paths.find(isNamed);
   if (named !== undefined) return `${shown} ${named}.`;
   if (reveal === 'brief') return undefined;
+  // The first operand of `git grep` is what it searches for.
+  const operand = command === 'grep' ? own.findIndex((word) => !/^-./.test(word)) : -1;
+  const patterns = own.slice(operand + 1).flatMap(pathsIn);
   const pattern = patterns
     .filter((path) => PATTERN.test(path))
     .find((path) => bases.some((base) => closed.hidesSome(base, path)));
   if (pattern !== undefined) return `${shown} a closed file that ${pattern} matches.`;
   if (reveal === 'named' && !own.some((word) => UNKNOWN.test(word))) return undefined;
   return closesAny(read, closed) ? `git ${command} ${OF_CLOSED}` : undefined;
-}
-
-/** The words behind the first operand, which of `git grep` is what it searches for. */
-function behindFirst(words: readonly string[]): readonly string[] {
-  return words.slice(words.findIndex((word) => !/^-./.test(word)) + 1);
 }
 
 function revealOfLine(
@@ -213,11 +211,6 @@ const HARMLESS_SETTING = new RegExp(
     .join('|'),
   'i',
 );
-
-/** A word in front of a program that may name its folder: `env -C lib`, `env GIT_DIR=lib/.git`, `sudo --chdir=lib`. */
-function under(folder: string, word: string): string {
-  return resolve(folder, word.slice(word.indexOf('=') + 1));
-}
 
 /**
  * A path can be meant from the folder, or from the top of its repository, which is the workspace or lies between. Links

@@ -42,7 +42,7 @@ export async function isSigned(
 }
 
 /** Where a bridge finds its devices, and the server that it is connected to. */
-export interface DevicePlace {
+interface DevicePlace {
   readonly url: string;
   readonly stateDir: string;
   /** Holds the devices of the whole machine. Default: `stateDir`. */
@@ -66,7 +66,7 @@ export async function devicesOf({
 }
 
 /** When an approval of each device last counted, by device. */
-export type DeviceUses = Readonly<Record<string, string>>;
+type DeviceUses = Readonly<Record<string, string>>;
 
 /** The file of {@link DeviceUses}; empty without it, or if it is damaged: it only informs the owner. */
 export async function readDeviceUses(path: string): Promise<DeviceUses> {

@@ -5,7 +5,7 @@ import { logEvent, logTrouble } from '../../machine/log.ts';
 import type { EnrolmentOutcome, EnrolmentRequest } from '../../shared/wire/enrolment.ts';
 import type { Audit } from '../grantees/audit.ts';
 
-export interface EnrollingConfig {
+interface EnrollingConfig {
   readonly bridgeId: string;
   /** Holds the machine's list of devices and its open secrets. */
   readonly machineDir: string;

@@ -7,10 +7,10 @@
  * `nothing`: no content. `brief`: none, but the line is about a path. `named`: the content of what it names. `all`: also
  * of what it does not name.
  */
-export type Reveal = 'nothing' | 'brief' | 'named' | 'all';
+type Reveal = 'nothing' | 'brief' | 'named' | 'all';
 
 /** The words behind a git command, read by the options that are known of it. */
-export interface GitArguments {
+interface GitArguments {
   /** Without `-` or `--`. */
   readonly options: ReadonlySet<string>;
   readonly operands: readonly string[];

@@ -5,7 +5,7 @@ import type { Metadata } from '../../shared/wire/documents.ts';
 import type { Verdict } from './verdict.ts';
 
 /** A call before the rules judge it. */
-export interface GuardedCall {
+interface GuardedCall {
   readonly definition: ToolFactsHere;
   /** As the tool means them. */
   readonly args: Metadata;

@@ -34,16 +34,13 @@ import { withoutBounds } from './wrappers.ts';
  */
 export function patternOf(proposal: Proposal): string | undefined {
   const shown = subjectsOf(proposal);
-  if (!shown || shown.length === 0 || shown.length > mostOf(proposal)) return undefined;
+  const isNetwork = proposal.kind === 'command' && hostsIn(proposal.permissions).length > 0;
+  const most = isNetwork ? RULE_LIMITS.maxHostPatterns : RULE_LIMITS.maxPatterns;
+  if (!shown || shown.length === 0 || shown.length > most) return undefined;
   const patterns = shown.map(({ pattern }) => pattern);
   const joined = patterns.join('\n');
   const isReadable = joined.length <= COMMAND_LIMITS.maxAnswerPatternChars;
   return isReadable && !patterns.some((pattern) => pattern.includes('\n')) ? joined : undefined;
-}
-
-function mostOf(proposal: Proposal): number {
-  const isNetwork = proposal.kind === 'command' && hostsIn(proposal.permissions).length > 0;
-  return isNetwork ? RULE_LIMITS.maxHostPatterns : RULE_LIMITS.maxPatterns;
 }
 
 /** A sentence on why the patterns are none for this proposal; undefined for patterns that are. */
@@ -128,8 +125,13 @@ function subjectsOf(proposal: Proposal): readonly ShownSubject[] | undefined {
         matchesWildcard(pattern, path) ? undefined : `The pattern does not match ${path}.`;
       return [{ pattern: literalPattern(path), problemOf }];
     }
-    case 'call':
-      return proposal.offer ? [offerOf(proposal.offer)] : pagesOf(proposal);
+    case 'call': {
+      if (!proposal.offer) return pagesOf(proposal);
+      const own = literalPattern(`${proposal.offer.server}/${proposal.offer.tool}`);
+      const problemOf = (pattern: string) =>
+        pattern === own ? undefined : `The pattern of this tool is ${own}.`;
+      return [{ pattern: own, problemOf }];
+    }
     case 'elicitation':
       return undefined;
   }
@@ -190,20 +192,6 @@ function problemOfCommand(pattern: string, text: string): string | undefined {
   }
   const isNamed = literalStart(pattern).startsWith(`${name} `);
   return isNamed ? undefined : `The pattern begins with "${name} " before its first wildcard.`;
-}
-
-function offerOf({
-  server,
-  tool,
-}: {
-  readonly server: string;
-  readonly tool: string;
-}): ShownSubject {
-  const own = literalPattern(`${server}/${tool}`);
-  return {
-    pattern: own,
-    problemOf: (pattern) => (pattern === own ? undefined : `The pattern of this tool is ${own}.`),
-  };
 }
 
 /** Of the site that the question names. */

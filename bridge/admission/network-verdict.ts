@@ -9,7 +9,7 @@ import {
 import { matchesWildcard, splitPattern } from '../../shared/text/wildcard.ts';
 import { hostWords, isRegistry } from '../../shared/tools/registries.ts';
 import { NETWORK } from './rule-names.ts';
-import { type DecidingRules, ownersRuleOf, type Rulebook, verdictsOf } from './rulebook.ts';
+import { type DecidingRules, type Rulebook, rulesThatDecide, verdictsOf } from './rulebook.ts';
 import type { Rule } from './rules.ts';
 import { allow, ask, deny, strictestOf, type Verdict } from './verdict.ts';
 
@@ -19,7 +19,7 @@ interface NetworkSurroundings {
 }
 
 /** What the rules say of the hosts that a command wants. */
-export interface HostsJudged {
+interface HostsJudged {
   /** The verdicts on single hosts, and the rules on registries that forbid or ask. */
   readonly verdicts: readonly Verdict[];
   /** Whether the rules open all that needs no verdict of its own: the registries. */
@@ -110,7 +110,11 @@ export function judgeConnection(
   if (decision === 'deny') return closed(`The rules of this machine forbid ${name}.`);
   if (isAddress(target.host) && !isNamed) return closed(noAddress(name));
   const isOpen = isDistrusted ? grants.length > 0 : decision === 'allow' || isExact;
-  if (!isOpen) return closed(askFor(name));
+  if (!isOpen) {
+    return closed(
+      `${name} is closed to this command: run it again with "permissions": ["network"] and "hosts": ["${name}"].`,
+    );
+  }
   // TLS proves that it is the registry, wherever the name leads.
   const isProven = isRegistry(target.host) && target.port === HTTPS_PORT;
   return { isOpen, reach: isNamed || isProven ? 'any' : 'public' };
@@ -120,10 +124,6 @@ const HTTPS_PORT = 443;
 
 function closed(reason: string): ConnectionVerdict {
   return { isOpen: false, reason };
-}
-
-function askFor(name: string): string {
-  return `${name} is closed to this command: run it again with "permissions": ["network"] and "hosts": ["${name}"].`;
 }
 
 /** A host of a connection, or a pattern of hosts that a command wants; without a port it wants the usual ones. */
@@ -137,16 +137,13 @@ function wanted(host: string): HostSubject {
   return { name, port: port === undefined ? undefined : Number(port) };
 }
 
-function rulesAbout(subject: HostSubject, { userRules, workspaceRules }: Rulebook): DecidingRules {
+function rulesAbout(subject: HostSubject, book: Rulebook): DecidingRules {
   const holds = (rule: Rule) =>
     isAboutNetwork(rule) &&
     (rule.decision === 'allow'
       ? isCovered(subject, rule.pattern)
       : isTouched(subject, rule.pattern));
-  return {
-    owners: ownersRuleOf(userRules, holds),
-    workspaces: workspaceRules.filter(({ decision }) => decision !== 'allow').findLast(holds),
-  };
+  return rulesThatDecide(book, holds);
 }
 
 function isAboutNetwork({ tool, definition }: Rule): boolean {

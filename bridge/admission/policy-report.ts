@@ -8,7 +8,7 @@ import { type ListedRule, listOwnersRules } from './listed-rules.ts';
 import { ownersFiles, readOwnersRules } from './rules.ts';
 
 /** Where the files are. `preset` counts where they name none. */
-export interface PolicyPlace {
+interface PolicyPlace {
   readonly stateDir: string;
   readonly configDir?: string | undefined;
   readonly preset?: Preset | undefined;

@@ -38,27 +38,27 @@ export interface DecidingRules {
 
 /** `toReading` writes a pattern in the same form as the readings. */
 export function findDecidingRules(
-  { userRules, workspaceRules }: Rulebook,
+  book: Rulebook,
   tool: NamedTool,
   subject: Subject,
   toReading: (pattern: string) => string = (pattern) => pattern,
 ): DecidingRules {
-  const holds = (rule: Rule) => isFor(rule, tool) && matches(rule, subject, toReading);
-  return {
-    owners: ownersRuleOf(userRules, holds),
-    workspaces: workspaceRules.filter(isStrict).findLast(holds),
-  };
+  return rulesThatDecide(book, (rule) => isFor(rule, tool) && matches(rule, subject, toReading));
 }
 
-/** The last one, but an answer's rule never takes the place of one that forbids: it lifts questions only. */
-export function ownersRuleOf(
-  rules: readonly Rule[],
+/**
+ * The last rules that hold. But an answer's rule never takes the place of one that the owner wrote and that forbids: it
+ * lifts questions only.
+ */
+export function rulesThatDecide(
+  { userRules, workspaceRules }: Rulebook,
   holds: (rule: Rule) => boolean,
-): Rule | undefined {
-  const last = rules.findLast(holds);
-  if (last?.answered === undefined) return last;
-  const own = rules.findLast((rule) => rule.answered === undefined && holds(rule));
-  return own?.decision === 'deny' ? own : last;
+): DecidingRules {
+  const workspaces = workspaceRules.filter(isStrict).findLast(holds);
+  const last = userRules.findLast(holds);
+  if (last?.answered === undefined) return { owners: last, workspaces };
+  const own = userRules.findLast((rule) => rule.answered === undefined && holds(rule));
+  return { owners: own?.decision === 'deny' ? own : last, workspaces };
 }
 
 /** The verdicts of the deciding rules. Where the owner has none, the built-in verdict takes its place. */

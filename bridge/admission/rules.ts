@@ -52,10 +52,10 @@ const RuleFile = z
   .refine(({ preset, rules }) => preset !== undefined || rules !== undefined, {
     error: 'it has neither "preset" nor "rules"',
   });
-export type PolicyFile = z.infer<typeof RuleFile>;
+type PolicyFile = z.infer<typeof RuleFile>;
 
 /** The meaning of a rule file: the rules of its preset, then its own. */
-export interface PolicyRules {
+interface PolicyRules {
   readonly rules: readonly Rule[];
   /** Whether a confined command, and beside it web_fetch, may use the network without a question. No other permission is included. */
   readonly trustsNetwork: boolean;

@@ -4,7 +4,7 @@ import type { ToolContext } from '../../packages/host/index.ts';
 import type { ToolResult } from '../../shared/wire/tunnel.ts';
 
 /** A call that may change files. */
-export interface UndoableCall {
+interface UndoableCall {
   readonly callId: string;
   readonly conversationId: string;
   /** Whether it changes files by programs, and not by what its tool keeps. */

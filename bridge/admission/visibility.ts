@@ -26,7 +26,7 @@ export interface Visibility {
   readonly note: string | undefined;
 }
 
-export interface SearchLook {
+interface SearchLook {
   readonly tool: ToolFacts;
   /** The folders that the call looks at, relative to the workspace. */
   readonly folders: readonly string[];

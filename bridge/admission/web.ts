@@ -8,9 +8,9 @@ import { isFor } from './rule-names.ts';
 import {
   type DecidingRules,
   findDecidingRules,
-  ownersRuleOf,
   pathSubject,
   type Rulebook,
+  rulesThatDecide,
   verdictsOf,
 } from './rulebook.ts';
 import type { Rule } from './rules.ts';
@@ -66,7 +66,7 @@ function isOtherName({ hostname }: URL): boolean {
 
 function rulesAbout(
   { href: url }: URL,
-  { userRules, workspaceRules }: Rulebook,
+  book: Rulebook,
   isAbout: (rule: Rule) => boolean,
 ): DecidingRules {
   const readings = readingsOf(url);
@@ -76,10 +76,7 @@ function rulesAbout(
     if (rule.decision === 'allow') return matchesSite(canonical, url);
     return readings.some((reading) => matchesWildcard(canonical, reading));
   };
-  return {
-    owners: ownersRuleOf(userRules, holds),
-    workspaces: workspaceRules.filter(({ decision }) => decision !== 'allow').findLast(holds),
-  };
+  return rulesThatDecide(book, holds);
 }
 
 /**

@@ -1,5 +1,5 @@
 /** Finds where a block's unchanged lines stand in the file. */
-import { isUnitStart, likenessOf } from './likeness.ts';
+import { balanceOf, isUnitStart, likenessOf } from './likeness.ts';
 import { EDIT_LIMITS } from './limits.ts';
 import { INFORMATIVE_WEIGHT, weighLine } from './lines.ts';
 
@@ -34,6 +34,8 @@ export interface Ground {
   /** The lines that begin a function, a class or another unit, and where they stand. */
   readonly units: ReadonlySet<string>;
   readonly unitPlaces: readonly number[];
+  /** Whether each bracket and tag of the file is closed, so that they can be counted in its parts. */
+  readonly isBalanced: boolean;
   /** The cost of deleting all lines before an index. */
   readonly costs: Float64Array;
   /** Comparisons that are left for all blocks together. */
@@ -53,7 +55,9 @@ export function toGround(lines: readonly string[], edit: readonly string[]): Gro
     units.add(line);
     unitPlaces.push(at);
   });
-  return { lines, places, units, unitPlaces, costs, left: EDIT_LIMITS.maxComparedLines };
+  const isBalanced = balanceOf(lines) === 0;
+  const left = EDIT_LIMITS.maxComparedLines;
+  return { lines, places, units, unitPlaces, isBalanced, costs, left };
 }
 
 /** How often a line of the edit stands in the file. */

@@ -5,6 +5,8 @@ import { isMarker } from './markers.ts';
 /** A piece of an edit between two markers, or between a marker and an end of the edit. */
 export interface EditBlock {
   readonly lines: readonly string[];
+  /** The same lines as they are compared: without white space at their ends. */
+  readonly texts: readonly string[];
   /** The number of its first line in the edit, counted from 1. */
   readonly number: number;
   /** Whether no marker stands before (after) it: then it reaches to that edge of the file. */
@@ -34,8 +36,10 @@ export function parseBlocks(edit: string): EditBlock[] {
     while (from < to && isBlank(lines[from])) from++;
     while (from < to && isBlank(lines[to - 1])) to--;
     if (from < to) {
+      const own = lines.slice(from, to);
       blocks.push({
-        lines: lines.slice(from, to),
+        lines: own,
+        texts: own.map((line) => line.trimEnd()),
         number: from + 1,
         startsFile: start === 0,
         endsFile: end === lines.length,

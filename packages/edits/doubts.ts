@@ -1,13 +1,13 @@
 /** Finds in a merge what the edit can hardly mean. */
 import { countOf, type Ground } from './anchors.ts';
-import type { EditBlock, PlacedBlock } from './blocks.ts';
+import type { PlacedBlock } from './blocks.ts';
 import { indentOf, isCloser, isInformative, isLeaving, likenessOf } from './likeness.ts';
 
-/** The block that makes an unchanged line of the file belong to another unit than before, if any. */
+/** The block that makes an unchanged line of the file belong to another unit than before. */
 export function findTorn(
-  file: readonly string[],
+  { lines: file }: Ground,
   placed: readonly PlacedBlock[],
-): EditBlock | null {
+): PlacedBlock | undefined {
   // New lines have the index -2: it is no owner's.
   const merged: { line: string; at: number; placed: PlacedBlock | undefined }[] = [];
   let at = 0;
@@ -16,14 +16,11 @@ export function findTorn(
   };
   for (const place of placed) {
     copyTo(place.from);
-    for (const line of place.block.lines)
-      merged.push({ line: line.trimEnd(), at: -2, placed: place });
+    for (const line of place.block.texts) merged.push({ line, at: -2, placed: place });
     at = place.to;
   }
   copyTo(file.length);
-  const texts = new Map(
-    placed.map((place) => [place, new Set(place.block.lines.map((line) => line.trimEnd()))]),
-  );
+  const texts = new Map(placed.map((place) => [place, new Set(place.block.texts)]));
   const before = ownersOf(file);
   const after = ownersOf(merged.map(({ line }) => line));
   const heads = headsOf(file);
@@ -32,15 +29,15 @@ export function findTorn(
     const owner = merged[after[index] as number];
     const beside = row.placed ?? previous?.placed;
     if (beside !== undefined && owner !== undefined && owner === previous)
-      if (closesNothing(row.line, owner.line)) return beside.block;
+      if (closesNothing(row.line, owner.line)) return beside;
     if (row.line !== '') previous = row;
     const next = merged.slice(index + 1, index + 1 + LAYOUT).find(({ line }) => line !== '');
     if (next !== undefined && next.placed !== row.placed) {
-      const { block } = (row.placed ?? next.placed) as PlacedBlock;
+      const place = row.placed ?? next.placed;
       const isKnown = next.at > 0 && above(file, next.at) === row.line;
-      if (!isKnown && isBrokenSeam(row.line, next.line, heads)) return block;
+      if (!isKnown && isBrokenSeam(row.line, next.line, heads)) return place;
       if (row.placed !== undefined && isBareHead(row.line, next.line) && !file.includes(row.line))
-        return block;
+        return place;
     }
     if (row.placed !== undefined || row.line === '') continue;
     const old = before[row.at] as number;
@@ -50,9 +47,9 @@ export function findTorn(
     const isSame = owner !== undefined && owner.placed === taker && owner.line === file[old];
     if (taker !== undefined && owner?.placed === taker && (isSame || isReplaced)) continue;
     const last = placed.findLast(({ from }) => from <= row.at);
-    return (taker ?? owner?.placed ?? last ?? placed[0])?.block ?? null;
+    return taker ?? owner?.placed ?? last ?? placed[0];
   }
-  return null;
+  return undefined;
 }
 
 /** Blank lines that may stand below a head. */
@@ -96,7 +93,7 @@ function isBareHead(line: string, next: string): boolean {
 
 /** Whether a block begins and ends where the file has its lines up to the first, and from the last, that stand there once. */
 export function isTight(ground: Ground, { block, from, to }: PlacedBlock): boolean {
-  const lines = block.lines.map((line) => line.trimEnd());
+  const lines = block.texts;
   const isOnce = (line: string) =>
     isInformative(line) &&
     countOf(ground, line) === 1 &&
@@ -120,7 +117,7 @@ export function losesUnit(
   { lines: file, units }: Ground,
   { block, from, to }: PlacedBlock,
 ): boolean {
-  const lines = block.lines.map((line) => line.trimEnd()).filter((line) => line !== '');
+  const lines = block.texts.filter((line) => line !== '');
   const there = file.slice(from, to).filter((line) => line !== '');
   const [kept, known] = [new Set(lines), new Set(there)];
   const gone = there.filter((line) => isInformative(line) && !kept.has(line));

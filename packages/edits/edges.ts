@@ -2,6 +2,8 @@
  * Decides what happens to the file's lines beside a block whose edge has new lines: they stay, or the new lines are
  * another version of them.
  */
+import type { BlockPlace, Ground } from './anchors.ts';
+import type { EditBlock } from './blocks.ts';
 import {
   balanceOf,
   canFollow,
@@ -14,37 +16,78 @@ import {
   owns,
 } from './likeness.ts';
 
-/** The new lines at one edge of a block, and the file's lines beyond. Both are in order away from the block's anchor. */
-export interface Edge {
-  readonly fresh: readonly string[];
-  readonly beyond: readonly string[];
-  /** The block's unchanged line beside the new ones; undefined at an edge of the file. */
-  readonly anchor: string | undefined;
-  /** The block's lines from the first to the last unchanged one, and the marker after the block. */
-  readonly shown: readonly string[];
-  readonly marker: string | null;
-  /** Whether the new lines stand below the anchor. */
-  readonly isBelow: boolean;
-  /** The file's lines that begin a unit. */
-  readonly units: ReadonlySet<string>;
-  /** Whether the block shows no unchanged line that is informative. */
-  readonly isBare: boolean;
-  /** Whether the block reaches to the end of the file: then a new unit is rather added than another renamed. */
-  readonly endsFile: boolean;
-  /** Whether brackets can be counted in this file. */
-  readonly isBalanced: boolean;
+/** What a block's new lines replace beyond its unchanged ones. */
+export interface DecidedEdges {
+  /** How many lines of the file; 0 where that is unclear. */
+  readonly above: number;
+  readonly below: number;
+  /** Why that cannot be known above, or else below. `cut` is only for an edge of the file. */
+  readonly unclear: 'cut' | 'doubt' | 'impossible' | null;
 }
 
-/** How many of the lines beyond are replaced; else why that cannot be known. */
-export type EdgeDecision = number | 'doubt' | 'impossible';
+/** The new lines may replace lines of the file between `room.from` and `room.to`. */
+export function decideEdges(
+  ground: Ground,
+  block: EditBlock,
+  { from, to, first, last }: BlockPlace,
+  room: { readonly from: number; readonly to: number },
+): DecidedEdges {
+  const { lines: file } = ground;
+  const { texts, startsFile, endsFile } = block;
+  const shown = texts.slice(first, last);
+  const decide = (isBelow: boolean): EdgeDecision => {
+    const fresh = isBelow ? texts.slice(last) : texts.slice(0, first).reverse();
+    const anchor = first === last ? undefined : file[isBelow ? to - 1 : from];
+    const isFileEdge = anchor !== undefined && (isBelow ? endsFile : startsFile);
+    if (fresh.length === 0 && !isFileEdge) return 0;
+    const reach = isFileEdge ? file.length : fresh.length * 2 + FARTHEST;
+    const beyond = isBelow
+      ? file.slice(to, Math.min(room.to, to + reach))
+      : file.slice(Math.max(room.from, from - reach), from).reverse();
+    if (isFileEdge) return decideFileEdge(fresh, beyond);
+    return decideEdge({ ground, block, shown, fresh, beyond, anchor, isBelow });
+  };
+  const above = decide(false);
+  if (typeof above === 'string') return { above: 0, below: 0, unclear: above };
+  const below = decide(true);
+  if (typeof below === 'string') return { above, below: 0, unclear: below };
+  return { above, below, unclear: null };
+}
 
-export function decideEdge(edge: Edge): EdgeDecision {
-  const { fresh, beyond } = edge;
-  if (fresh.length === 0) return 0;
+type EdgeDecision = number | 'cut' | 'doubt' | 'impossible';
+
+/** Lines beyond a block's new ones that are looked at, beside two for each new line. */
+const FARTHEST = 12;
+
+/** Without a marker the lines up to the file's edge are replaced. Then the block must show something in their place. */
+function decideFileEdge(fresh: readonly string[], beyond: readonly string[]): EdgeDecision {
+  const shown = fresh.filter(isInformative).length;
+  const gone = beyond.filter(isInformative).length;
+  const lost = beyond.filter((line) => line !== '').length;
+  if (lost === 0 || (gone <= shown && lost <= fresh.length)) return beyond.length;
+  return fresh.length > 0 && shown === 0 ? 'impossible' : 'cut';
+}
+
+/** The new lines at one edge of a block, and the file's lines beyond. Both are in order away from the block's anchor. */
+interface Edge {
+  readonly ground: Ground;
+  readonly block: EditBlock;
+  /** The block's lines from the first to the last unchanged one. */
+  readonly shown: readonly string[];
+  readonly fresh: readonly string[];
+  readonly beyond: readonly string[];
+  /** The block's unchanged line beside the new ones; undefined for a block with none. */
+  readonly anchor: string | undefined;
+  /** Whether the new lines stand below the anchor. */
+  readonly isBelow: boolean;
+}
+
+function decideEdge(edge: Edge): EdgeDecision {
+  const { fresh, beyond, shown, isBelow } = edge;
   if (fresh.every((line) => line === '' || isCloser(line))) return 'impossible';
   const { replaced, paired, skipped } = pairVersions(edge);
   const strong = fresh.filter(isInformative).length;
-  const isBareEnd = edge.isBare && !edge.isBelow && strong <= 1;
+  const isBareEnd = !isBelow && strong <= 1 && !shown.some(isInformative);
   for (let count = replaced; count <= beyond.length; count++) {
     if (count > replaced && !isReplaceable(edge, beyond.slice(replaced, count))) break;
     if (!fits(edge, count)) continue;
@@ -118,12 +161,12 @@ function ownerOf(lines: readonly string[], at: number, isBelow: boolean): number
 }
 
 /** Lines without a version of their own are replaced only by at least as many lines that are no less indented. */
-function isReplaceable({ fresh, units, anchor }: Edge, lines: readonly string[]): boolean {
+function isReplaceable({ fresh, ground, anchor }: Edge, lines: readonly string[]): boolean {
   const strong = fresh.filter(isInformative).length;
   const least = Math.min(...fresh.filter((line) => line !== '').map(indentOf));
   return (
     lines.filter(isInformative).length <= strong &&
-    (strong === 1 || (anchor !== undefined && !lines.some((line) => units.has(line)))) &&
+    (strong === 1 || (anchor !== undefined && !lines.some((line) => ground.units.has(line)))) &&
     (fresh.includes('') || !lines.includes('')) &&
     lines.every((line) => line === '' || indentOf(line) >= least)
   );
@@ -166,7 +209,7 @@ function repeats({ fresh, beyond }: Edge): boolean {
  * Whether the block may show a whole unit without brackets, from its header on: the marker is less indented than the
  * lines that would stay of the unit, and there are no more of them than new lines.
  */
-function mayEndUnit({ fresh, beyond, isBelow, shown, marker }: Edge): boolean {
+function mayEndUnit({ fresh, beyond, isBelow, shown, block: { marker } }: Edge): boolean {
   const near = fresh.find((line) => line !== '');
   if (!isBelow || marker === null || near === undefined) return false;
   const depth = indentOf(near);
@@ -184,11 +227,11 @@ function mayEndUnit({ fresh, beyond, isBelow, shown, marker }: Edge): boolean {
 
 /** Whether the file keeps its structure: brackets, bodies, and the line that each remaining line belongs to. */
 function fits(
-  { fresh, beyond, anchor, isBelow, isBalanced, endsFile }: Edge,
+  { fresh, beyond, anchor, isBelow, block: { endsFile }, ground }: Edge,
   count: number,
 ): boolean {
   const gone = beyond.slice(0, count);
-  if (isBalanced && balanceOf(fresh) !== balanceOf(gone)) return false;
+  if (ground.isBalanced && balanceOf(fresh) !== balanceOf(gone)) return false;
   const outer = beyond.slice(count).find((line) => line !== '');
   const far = fresh.findLast((line) => line !== '');
   const near = fresh.find((line) => line !== '');

@@ -1,7 +1,7 @@
 /** Puts an answer together from chunks: parts to show as they come, and a reply at the end. */
 import type { Usage } from '../../shared/wire/documents.ts';
 import { type AnswerPiece, AnswerText } from './answer-text.ts';
-import { CallAssembly, type CallDelta, type CallPiece } from './assembly.ts';
+import { CallAssembly, type CallPiece } from './assembly.ts';
 import { finishCalls, hasWholeArguments, toCallId, type UpstreamCall } from './calls.ts';
 import type { AnswerChunk } from './dialects/dialect.ts';
 import { errorFromText, type UpstreamError } from './errors.ts';
@@ -68,7 +68,11 @@ export class ChunkAnswer {
   }
 
   add(chunk: AnswerChunk): void {
-    if (!this.#error) this.#addBounded(chunk);
+    if (!this.#error) {
+      this.#charCount += charsOf(chunk);
+      if (this.isTooLong) this.fail(errorFromText(TOO_LONG));
+      else this.#addWords(chunk);
+    }
     this.#finishReason = chunk.finishReason || this.#finishReason;
     this.#nativeFinishReason = chunk.nativeFinishReason || this.#nativeFinishReason;
     this.#usage = chunk.usage ?? this.#usage;
@@ -93,20 +97,11 @@ export class ChunkAnswer {
     this.#show({ text: '', reasoning: this.#reasoning.end() });
     for (const piece of this.#calls.end()) this.#join({ type: 'call', ...piece });
     const outcome = this.#judge();
-    if (outcome === 'completed') this.#sayUnclosed();
-    return { parts: this.takeParts(), reply: this.#finish(outcome) };
-  }
-
-  /** A `<think>` that is never closed makes all of it reasoning: repeats that as text, or the answer would be empty. */
-  #sayUnclosed(): void {
     const isEmpty = this.#said === '' && this.#calls.calls.length === 0;
-    if (isEmpty) this.#show({ text: this.#text.unclosed, reasoning: '' });
-  }
-
-  #addBounded(chunk: AnswerChunk): void {
-    this.#charCount += charsOf(chunk);
-    if (this.isTooLong) this.fail(errorFromText(TOO_LONG));
-    else this.#addWords(chunk);
+    // A `<think>` that is never closed makes all of it reasoning. Repeats that as text, or the answer would be empty.
+    if (outcome === 'completed' && isEmpty)
+      this.#show({ text: this.#text.unclosed, reasoning: '' });
+    return { parts: this.takeParts(), reply: this.#finish(outcome) };
   }
 
   #addWords({ text, reasoning, reasoningDetails, calls }: AnswerChunk): void {
@@ -168,17 +163,14 @@ const TOO_LONG = `The answer is longer than ${UPSTREAM_LIMITS.maxAnswerChars} ch
 
 /** About the UTF-16 units that a chunk adds to its answer. */
 function charsOf({ text, reasoning, reasoningDetails, calls }: AnswerChunk): number {
-  const details = reasoningDetails.length > 0 ? JSON.stringify(reasoningDetails).length : 0;
-  return calls.reduce(
-    (sum, call) => sum + charsOfCall(call),
-    text.length + reasoning.length + details,
-  );
-}
-
-function charsOfCall({ id = '', name = '', arguments: sent = '', extra }: CallDelta): number {
-  const chars = typeof sent === 'string' ? sent.length : JSON.stringify(sent).length;
-  const extraChars = extra ? JSON.stringify(extra).length : 0;
-  return UPSTREAM_LIMITS.minPieceChars + id.length + name.length + chars + extraChars;
+  let chars = text.length + reasoning.length;
+  if (reasoningDetails.length > 0) chars += JSON.stringify(reasoningDetails).length;
+  for (const { id = '', name = '', arguments: sent = '', extra } of calls) {
+    chars += UPSTREAM_LIMITS.minPieceChars + id.length + name.length;
+    chars += typeof sent === 'string' ? sent.length : JSON.stringify(sent).length;
+    if (extra) chars += JSON.stringify(extra).length;
+  }
+  return chars;
 }
 
 function joinParts(first: ReplyPart, second: ReplyPart): ReplyPart | null {

@@ -57,14 +57,10 @@ class PieceReader implements Pick<ByteReader, 'next' | 'cancel'> {
   }
 
   next(): Promise<Uint8Array | null> {
-    return this.#reader.read().then(bytesOf);
+    return this.#reader.read().then(({ value }) => value ?? null);
   }
 
   cancel(): Promise<void> {
     return this.#reader.cancel();
   }
-}
-
-function bytesOf({ value }: ReadableStreamReadResult<Uint8Array>): Uint8Array | null {
-  return value ?? null;
 }

@@ -43,7 +43,7 @@ const ELSEWHERE_NAMES: ReadonlySet<string> = new Set([
 ]);
 
 /** The request that needs another model. */
-export interface FallbackRequest {
+interface FallbackRequest {
   /** The model that was asked for. Its table entry lists the fallbacks. */
   readonly requested: string;
   /** The model that failed: `requested` or one of its fallbacks. */

@@ -109,7 +109,7 @@ async function attempt(
       if (lasting) learned.keep(target, lasting);
       const isLowered = maxTokensOf(request, form) !== maxTokensOf(request, target);
       const adjusted = [
-        ...lackedBy(target, request),
+        ...DIALECTS[target.dialect].lacks.filter((name) => request.sampling?.[name] !== undefined),
         ...omitted,
         ...switchedBy(made),
         ...(isLowered ? ['max_tokens'] : []),
@@ -127,11 +127,6 @@ async function attempt(
     made = bothOf(made, concession);
     if (!isOnce) lasting = bothOf(lasting, concession);
   }
-}
-
-/** The settings of the client that the target's API lacks. */
-function lackedBy({ dialect }: ServerTarget, { sampling = {} }: UpstreamRequest): string[] {
-  return DIALECTS[dialect].lacks.filter((name) => sampling[name] !== undefined);
 }
 
 /** Each instance of the Worker learns what a server refuses by itself: that costs one request. */
@@ -193,7 +188,8 @@ async function readResponse(
 ): Promise<Judged> {
   const body = new Body(response);
   try {
-    if (isRedirect(response)) return failed(REDIRECTED, response.status);
+    const { status } = response;
+    if (status >= 300 && status < 400) return failed(REDIRECTED, status);
     return response.ok && (await isEventStream(body, guard))
       ? await readStream(body, options, onParts, guard)
       : await readWhole(response, body, options, onParts);
@@ -214,10 +210,6 @@ async function isEventStream(body: Body, guard: StallGuard): Promise<boolean> {
 
 /** First characters of JSON, markup and an empty body. An event stream begins with a field name or a colon. */
 const WHOLE: ReadonlySet<string> = new Set(['{', '[', '<', '']);
-
-function isRedirect({ status }: Response): boolean {
-  return status >= 300 && status < 400;
-}
 
 async function readStream(
   body: Body,
@@ -258,12 +250,16 @@ async function readOn(body: Body, guard: StallGuard): Promise<Uint8Array | null>
 
 /** Ignores silence after a complete answer: some servers leave out `[DONE]` and hold the connection open. */
 function judgeStream(reply: UpstreamReply, guard: StallGuard): Judged {
-  if (guard.verdict === null || reply.outcome !== 'interrupted') {
-    return { reply, retry: isTransient(reply) ? retryFor(reply.error, null) : null };
+  if (guard.verdict !== null && reply.outcome === 'interrupted') {
+    const given = unreachable(guard);
+    const { outcome, error } = given.reply;
+    return { reply: { ...reply, outcome, error }, retry: given.retry };
   }
-  const given = unreachable(guard);
-  const { outcome, error } = given.reply;
-  return { reply: { ...reply, outcome, error }, retry: given.retry };
+  const { outcome, error } = reply;
+  // A second attempt can succeed if the stream broke off or reported a passing fault.
+  const isTransient =
+    outcome === 'interrupted' || (outcome === 'error' && error !== null && isPassing(error));
+  return { reply, retry: isTransient ? retryFor(error, null) : null };
 }
 
 /** Reads an error, or a whole completion, which some servers send although the request asks for a stream. */
@@ -294,12 +290,6 @@ async function readBounded(body: Body): Promise<string> {
     if (text.length > UPSTREAM_LIMITS.maxBodyChars) break;
   }
   return text + decoder.decode();
-}
-
-/** Whether the stream broke off or reported a passing fault: a second attempt can succeed. */
-function isTransient({ outcome, error }: UpstreamReply): boolean {
-  if (outcome === 'interrupted') return true;
-  return outcome === 'error' && error !== null && isPassing(error);
 }
 
 /** The error with the code of what the ladder found it to be. */

@@ -18,7 +18,7 @@ import { secretsInUrl } from './secrets.ts';
 /** A model and the settings needed to ask it. */
 export type ModelTarget = ServerTarget | DemoTarget;
 
-export interface DemoTarget {
+interface DemoTarget {
   readonly kind: 'demo';
   readonly takesImages: false;
   readonly contextWindow: undefined;
@@ -212,7 +212,7 @@ function targetOf(entry: ModelEntry, env: ModelEnv): ServerTarget {
   return {
     kind: 'server',
     dialect,
-    baseUrl: withoutSlash(baseUrl),
+    baseUrl: baseUrl.replace(/\/+$/, ''),
     apiKey: keyOf(entry, keyName, env),
     upstreamId: entry.upstreamId ?? id,
     takesImages,
@@ -254,10 +254,6 @@ function secretsOf(env: ModelEnv): string[] {
     ...keys,
     ...addresses.flatMap((address) => secretsInUrl(address ?? '')),
   ].filter((secret) => typeof secret === 'string');
-}
-
-function withoutSlash(url: string): string {
-  return url.replace(/\/+$/, '');
 }
 
 function infoOf(entry: ModelEntry, first: string | undefined): ModelInfo {

@@ -4,7 +4,7 @@
 export type ReplyOutcome = 'completed' | 'truncated' | 'filtered' | 'error' | 'interrupted';
 
 /** Everything known at the end of the stream. */
-export interface StreamEnding {
+interface StreamEnding {
   readonly hasError: boolean;
   readonly finishReason: string;
   readonly nativeFinishReason: string;

@@ -59,18 +59,15 @@ export class ReplyReader {
         return;
       case 'error':
         return this.#answer.fail(errorFromText(event.data));
-      case 'data':
-        return this.#readData(event.data);
+      case 'data': {
+        const chunk = parseEnvelope(event.data);
+        if (chunk) this.#answer.add(this.#reader.read(chunk));
+        else if (event.data.startsWith('{')) this.#answer.fail(BAD_CHUNK);
+        return; // Ignores anything else, for example a proxy's timestamp.
+      }
       default:
         event satisfies never;
     }
-  }
-
-  #readData(data: string): void {
-    const chunk = parseEnvelope(data);
-    if (chunk) this.#answer.add(this.#reader.read(chunk));
-    else if (data.startsWith('{')) this.#answer.fail(BAD_CHUNK);
-    // Ignores anything else, for example a proxy's timestamp.
   }
 }
 

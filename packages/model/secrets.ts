@@ -23,18 +23,18 @@ export function secretsInUrl(address: string): string[] {
  * JSON escapes). Also removes each word that looks like any key, masked or not.
  */
 export function withoutSecrets(text: string, secrets: readonly string[]): string {
-  const marked = new Uint8Array(text.length);
-  markShared(text, secrets, marked);
+  const marked = marksOfShared(text, secrets);
   return text
     .replace(/\S+/g, (word, at: number) => {
       const isMarked = marked.subarray(at, at + word.length).includes(1);
-      return isMarked || looksSecret(word) ? REMOVED : word;
+      return isMarked || SECRET_LOOKS.some((look) => look.test(word)) ? REMOVED : word;
     })
     .replace(/\[removed\](?:\s+\[removed\])+/g, REMOVED);
 }
 
-/** Marks the shared runs. Compares only letters and digits, so that separators hide nothing. */
-function markShared(text: string, secrets: readonly string[], marked: Uint8Array): void {
+/** 1 for each character of a shared run. Compares only letters and digits, so that separators hide nothing. */
+function marksOfShared(text: string, secrets: readonly string[]): Uint8Array {
+  const marked = new Uint8Array(text.length);
   const places = Array.from(text.matchAll(/[a-z0-9]/gi), ({ index }) => index);
   const plain = places
     .map((at) => text.charAt(at))
@@ -45,6 +45,7 @@ function markShared(text: string, secrets: readonly string[], marked: Uint8Array
       for (const place of places.slice(at, at + part.length)) marked[place] = 1;
     }
   }
+  return marked;
 }
 
 /** The ways in which a secret can stand in a text, as its letters and digits in lower case. */
@@ -76,11 +77,7 @@ function partsOf(form: string): string[] {
   );
 }
 
-/** Whether the word looks like a key. A gateway may quote its own provider's key, which is not in our settings. */
-function looksSecret(word: string): boolean {
-  return SECRET_LOOKS.some((look) => look.test(word));
-}
-
+/** How a key looks. A gateway may quote its own provider's key, which is not in our settings. */
 const SECRET_LOOKS: readonly RegExp[] = [
   /[*•]{2,}|[xX]{4,}/, // Masked.
   /[a-z0-9]\.{2}[a-z0-9]|(?:\.{3}|…)[a-z0-9]/i, // Cut in the middle.

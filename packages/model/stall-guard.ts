@@ -2,7 +2,7 @@
 import { UPSTREAM_LIMITS } from './limits.ts';
 
 /** Why the guard ended a request. */
-export type StallReason = 'silent' | 'too_slow';
+type StallReason = 'silent' | 'too_slow';
 
 /**
  * Aborts `signal` if the first data event takes longer than `firstByteMs`, a later one longer than `stallMs` and a

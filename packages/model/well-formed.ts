@@ -6,7 +6,8 @@ export class WellFormedText {
 
   push(piece: string): string {
     const text = this.#half + piece;
-    const isCut = endsInHighSurrogate(text);
+    const last = text.charCodeAt(text.length - 1);
+    const isCut = last >= 0xd800 && last <= 0xdbff;
     this.#half = isCut ? text.slice(-1) : '';
     return (isCut ? text.slice(0, -1) : text).toWellFormed();
   }
@@ -17,9 +18,4 @@ export class WellFormedText {
     this.#half = '';
     return half.toWellFormed();
   }
-}
-
-function endsInHighSurrogate(text: string): boolean {
-  const last = text.charCodeAt(text.length - 1);
-  return last >= 0xd800 && last <= 0xdbff;
 }

@@ -9,7 +9,7 @@ export interface HereDocument {
   readonly stripsTabs: boolean;
 }
 
-export interface Redirection {
+interface Redirection {
   /** Whether both outputs go there. A shell other than Bash reads such a line as two commands. */
   readonly isOfBoth: boolean;
   readonly hereDocument?: HereDocument;

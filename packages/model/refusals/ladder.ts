@@ -11,7 +11,7 @@ import {
 import { isFiltered, isOfRequest, isTooLong, pathOf, wordsOf } from './refusal.ts';
 
 /** The request as far as the ladder changes it. */
-export interface TriedRequest extends RefusedForm {
+interface TriedRequest extends RefusedForm {
   readonly hasTools: boolean;
   /** What can be done with what was said; undefined for a request whose words nobody can change, such as a title's. */
   readonly history?: RefusedHistory | undefined;

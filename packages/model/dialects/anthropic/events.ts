@@ -120,19 +120,17 @@ export class AnthropicReader implements AnswerReader {
         this.#extend(index, 'thinking', reasoning);
         return { ...NOTHING, reasoning: this.#course.reasoning(reasoning) };
       }
-      case 'signature_delta':
-        return this.#sign(index, textIn(delta, 'signature'));
+      case 'signature_delta': {
+        const signature = textIn(delta, 'signature');
+        this.#extend(index, 'signature', signature);
+        return this.#hide(signature, '');
+      }
       case 'input_json_delta':
         if (!this.#calls.has(index)) return NOTHING;
         return { ...NOTHING, calls: [{ index, arguments: textIn(delta, 'partial_json') }] };
       default:
         return NOTHING;
     }
-  }
-
-  #sign(index: number, signature: string): AnswerChunk {
-    this.#extend(index, 'signature', signature);
-    return this.#hide(signature, '');
   }
 
   /** Counts what is kept. `reasoning` is the part of it to show. */

@@ -1,6 +1,5 @@
 /** Writes requests of Anthropic's Messages API. */
 
-import type { ChatCompletionContentPart } from 'openai/resources/chat/completions';
 import { isObject } from '../../../../shared/text/json.ts';
 import { UPSTREAM_LIMITS } from '../../limits.ts';
 import { type JsonObject, objectIn, parseObject } from '../../loose-json.ts';
@@ -10,7 +9,7 @@ import { withThoughts } from '../thoughts.ts';
 
 /**
  * The request's body. Where later requests begin like this one, it marks up to four places to cache: the tools, the
- * system prompt, and the ends of this request and of the one before.
+ * system prompt, and the ends of this request and of the one before, which are the two newest turns of the user.
  */
 export function formatAnthropic(request: UpstreamRequest, target: ServerTarget): object {
   const { messages, sampling = {} } = request;
@@ -18,12 +17,15 @@ export function formatAnthropic(request: UpstreamRequest, target: ServerTarget):
   const system = messages.flatMap((message) =>
     message.role === 'system' ? textBlocks(message.content) : [],
   );
-  const offered = request.tools.flatMap((tool) =>
-    'function' in tool ? toTool(tool.function) : [],
-  );
+  const offered = request.tools.flatMap((tool): AnthropicBlock[] => {
+    if (!('function' in tool)) return [];
+    const { name, description, parameters = {} } = tool.function;
+    return [{ name, description, input_schema: toInputSchema(parameters) }];
+  });
   const tools = offered.length > 0 ? offered : calledTools(turns);
   if (!request.isOnce) {
-    for (const list of [tools, system, ...newestOf(turns)]) markEnd(list);
+    const newest = turns.filter(({ role }) => role === 'user').slice(-2);
+    for (const list of [tools, system, ...newest.map(({ content }) => content)]) markEnd(list);
   }
   const maxTokens = maxTokensOf(request, target) ?? defaultMaxTokens(target);
   const thinking = thinkingOf(turns, maxTokens, target);
@@ -93,9 +95,13 @@ function blocksOf(message: UpstreamMessage, target: ServerTarget): AnthropicBloc
         },
       ];
     case 'assistant': {
-      const calls = (message.tool_calls ?? []).flatMap((call) =>
-        'function' in call ? [[toToolUse(call)]] : [],
-      );
+      const calls = (message.tool_calls ?? []).flatMap((call): JsonObject[][] => {
+        if (!('function' in call)) return [];
+        const { name, arguments: raw } = call.function;
+        // The input must be an object. A call whose arguments were none keeps them as text, so that the model sees them.
+        const input = parseObject(raw) ?? { arguments: raw };
+        return [[{ type: 'tool_use', id: toId(call.id), name, input }]];
+      });
       const parts = [textBlocks(message.content), ...calls];
       return withThoughts(message, target, parts).map((block) => ({ ...block }));
     }
@@ -110,41 +116,18 @@ function textBlocks(content: UpstreamMessage['content']): AnthropicBlock[] {
     return content.trim() === '' ? [] : [{ type: 'text', text: content }];
   return (content ?? []).flatMap((part) => {
     if (part.type === 'text') return textBlocks(part.text);
-    return part.type === 'image_url' ? [toImage(part)] : [];
+    if (part.type !== 'image_url') return [];
+    const { url } = part.image_url;
+    const [, mediaType, data] = /^data:([^;,]+);base64,(.*)$/s.exec(url) ?? [];
+    const source =
+      data === undefined ? { type: 'url', url } : { type: 'base64', media_type: mediaType, data };
+    return [{ type: 'image', source }];
   });
-}
-
-function toImage({
-  image_url: { url },
-}: Extract<ChatCompletionContentPart, { type: 'image_url' }>) {
-  const [, mediaType, data] = /^data:([^;,]+);base64,(.*)$/s.exec(url) ?? [];
-  const source =
-    data === undefined ? { type: 'url', url } : { type: 'base64', media_type: mediaType, data };
-  return { type: 'image', source };
-}
-
-function toToolUse(call: {
-  readonly id: string;
-  readonly function: { readonly name: string; readonly arguments: string };
-}): AnthropicBlock {
-  const { name, arguments: raw } = call.function;
-  // The input must be an object. A call whose arguments were none keeps them as text, so that the model sees them.
-  const input: JsonObject = parseObject(raw) ?? { arguments: raw };
-  return { type: 'tool_use', id: toId(call.id), name, input };
 }
 
 /** Ids of other APIs may hold characters that this one refuses. */
 function toId(id: string): string {
   return id.replace(/[^\w-]/g, (char) => `_${char.charCodeAt(0).toString(16)}`);
-}
-
-function toTool(definition: {
-  readonly name: string;
-  readonly description?: string;
-  readonly parameters?: Readonly<Record<string, unknown>>;
-}): AnthropicBlock[] {
-  const { name, description, parameters = {} } = definition;
-  return [{ name, description, input_schema: toInputSchema(parameters) }];
 }
 
 /**
@@ -164,12 +147,6 @@ function calledTools(turns: readonly AnthropicTurn[]): AnthropicBlock[] {
   const calls = turns.flatMap(({ content }) => content.filter(({ type }) => type === 'tool_use'));
   const names = new Set(calls.map(({ name }) => name));
   return Array.from(names, (name) => ({ name, input_schema: { type: 'object' } }));
-}
-
-/** The contents of the two newest turns of the user: the ends of this request and of the one before. */
-function newestOf(turns: readonly AnthropicTurn[]): AnthropicBlock[][] {
-  const users = turns.filter(({ role }) => role === 'user');
-  return users.slice(-2).map(({ content }) => content);
 }
 
 function markEnd(blocks: AnthropicBlock[]): void {

@@ -27,8 +27,11 @@ export class ResponsesReader implements AnswerReader {
     const delta = textIn(event, 'delta');
     if (index > UPSTREAM_LIMITS.maxBlocks) return tooLarge();
     switch (event['type']) {
-      case 'response.output_item.added':
-        return this.#add(index, objectIn(event, 'item'));
+      case 'response.output_item.added': {
+        const item = objectIn(event, 'item');
+        this.#begin(index);
+        return item['type'] === 'function_call' ? this.#call(index, item) : NOTHING;
+      }
       case 'response.output_text.delta':
       case 'response.refusal.delta':
         return this.#say(index, delta);
@@ -58,11 +61,6 @@ export class ResponsesReader implements AnswerReader {
     if (body['object'] !== 'response') return null;
     const items = listIn(body, 'output').filter(isObject);
     return [...items.map((item, index) => this.#end(index, item)), endOf(body)];
-  }
-
-  #add(index: number, item: JsonObject): AnswerChunk {
-    this.#begin(index);
-    return item['type'] === 'function_call' ? this.#call(index, item) : NOTHING;
   }
 
   /** The place of the item. */

@@ -54,7 +54,11 @@ function itemsOf(message: UpstreamMessage, target: ServerTarget): object[] {
     case 'assistant': {
       const { content, tool_calls: calls = [] } = message;
       const said = content ? [{ role: 'assistant', content }] : [];
-      const called = calls.flatMap((call) => ('function' in call ? [[toItem(call)]] : []));
+      const called = calls.flatMap((call) => {
+        if (!('function' in call)) return [];
+        const { name, arguments: args } = call.function;
+        return [[{ type: 'function_call', call_id: call.id, name, arguments: args }]];
+      });
       return toInput(withThoughts(message, target, [said, ...called]));
     }
     default:
@@ -82,12 +86,4 @@ function contentOf(content: UpstreamMessage['content']): string | object[] {
     const { url, detail = 'auto' } = part.image_url;
     return [{ type: 'input_image', image_url: url, detail }];
   });
-}
-
-function toItem(call: {
-  readonly id: string;
-  readonly function: { readonly name: string; readonly arguments: string };
-}): JsonObject {
-  const { name, arguments: args } = call.function;
-  return { type: 'function_call', call_id: call.id, name, arguments: args };
 }
