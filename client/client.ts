@@ -82,7 +82,9 @@ function clientOf(
     (await client.createTicket(stream, signal)).ticket;
   const sockets = openSocket && new Sockets(url, openSocket, ticketFor);
   const streamOf = (path: string, stream: TicketRequest) => ({
-    open: openEvents(send, path),
+    // The cursor is in the query: CORS would have to allow a `Last-Event-ID` header.
+    open: (cursor: number | undefined, signal: AbortSignal) =>
+      send(path, { ...(cursor !== undefined && { query: { after: String(cursor) } }), signal }),
     socket: sockets?.of(path, stream),
   });
   const responseSource = (responseId: string) => ({
@@ -259,12 +261,6 @@ function keyedParts(body: object, { signal, idempotencyKey }: KeyedOptions = {})
     signal,
     ...(idempotencyKey !== undefined && { headers: { 'idempotency-key': idempotencyKey } }),
   };
-}
-
-/** The cursor is in the query: CORS would have to allow a `Last-Event-ID` header. */
-function openEvents(send: Send, path: string) {
-  return (cursor: number | undefined, signal: AbortSignal) =>
-    send(path, { ...(cursor !== undefined && { query: { after: String(cursor) } }), signal });
 }
 
 /** A snapshot may show a response that has already ended; no `done` follows it then. */

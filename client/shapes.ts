@@ -1,6 +1,8 @@
 /**
  * The members that every answer and every event must have. Schemas of zod would be most of a web page's script, so the
  * client checks what distinguishes one answer from another and what the fold reads. It takes the rest at its word.
+ * The members are chosen here and not derived from the schemas: an older server's answers lack the newest members.
+ * {@link Shape} holds each choice to its schema.
  */
 import type { AccountEvent } from '../shared/api/account-events.ts';
 import type { Agent, AgentInfo, AgentList, WebhookDeliveries } from '../shared/api/agents.ts';
@@ -38,20 +40,26 @@ import type { MachinePolicy } from '../shared/wire/policy.ts';
 import type { ProcessInfo, ProcessList } from '../shared/wire/processes.ts';
 import type { RuleReports } from '../shared/wire/rules.ts';
 
-/** The types of members that every `T` has: optional ones cannot be named. A list has the shape of its items. */
-export type Shape<T> = T extends string
+/**
+ * The types of members that every `T` has. A member that is optional, may be null or is missing in an arm of a union
+ * cannot be named: the guard would refuse right answers. A list has the shape of its items.
+ */
+export type Shape<T> = [T] extends [string]
   ? 'string'
-  : T extends number
+  : [T] extends [number]
     ? 'number'
-    : T extends boolean
+    : [T] extends [boolean]
       ? 'boolean'
-      : T extends readonly (infer Item)[]
+      : [T] extends [readonly (infer Item)[]]
         ? readonly [Shape<Item>]
-        : {
-            readonly [Name in keyof T as IsOptional<T, Name> extends true ? never : Name]?: Shape<
-              T[Name]
-            >;
-          };
+        : [T] extends [object]
+          ? {
+              // With `& string`, TypeScript takes a union whole: only names that all arms have.
+              readonly [Name in keyof T & string]?: IsOptional<T, Name> extends true
+                ? never
+                : Shape<T[Name]>;
+            }
+          : never;
 
 type IsOptional<T, Name extends keyof T> =
   Partial<Pick<T, Name>> extends Pick<T, Name> ? true : false;

@@ -118,15 +118,12 @@ export class StreamSocket {
     if (signal.aborted) return;
     const { closedWith, wasOpen } = heard;
     this.isOver = wasOpen && closedWith === DONE;
-    if (closedWith === DELETED) throw gone();
+    if (closedWith === DELETED)
+      throw new ClientError('NOT_FOUND', 'The conversation was deleted', { status: 404 });
     if (wasOpen) return;
     this.#hasFailed = true;
     throw clientError('UNREACHABLE', 'No WebSocket reaches the server');
   }
-}
-
-function gone(): ClientError {
-  return new ClientError('NOT_FOUND', 'The conversation was deleted', { status: 404 });
 }
 
 /** Close codes: nothing more comes, and the conversation is no more. */

@@ -460,6 +460,20 @@ it.each(['AGENTS.md', 'docs/architecture.md'])('%s names only files that are the
   expect(named.filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
 });
 
+it('docs/security.md names only tests that are there', () => {
+  const text = readFileSync(join(ROOT, 'docs/security.md'), 'utf8');
+  const groups = [...text.matchAll(/(?<![\w`])_([a-z][a-z-]*\/[a-z-]+(?:[\w/,\s-]*[a-z])?)_/g)];
+  const names = groups.flatMap(([, group = '']) => group.split(/,\s+/));
+  expect(names.length).toBeGreaterThan(40);
+  const isThere = (name: string) => {
+    const [, place = 'test', rest = `/${name}`] =
+      /^(packages\/[a-z-]+|doors)(.*)$/.exec(name) ?? [];
+    const path = join(ROOT, place === 'test' ? place : join(place, 'test'), rest);
+    return ['', '.test.ts', '.deep.ts', '.interop.ts'].some((end) => existsSync(`${path}${end}`));
+  };
+  expect(names.filter((name) => !isThere(name))).toEqual([]);
+});
+
 /** A room stands at the beginning of its line, and lines that go on are indented deeper. */
 function parseTable(table: string): Readonly<Record<string, readonly string[]>> {
   const rows = table

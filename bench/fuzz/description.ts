@@ -72,7 +72,7 @@ export function operationsOf({ paths }: Description): DescribedOperation[] {
 }
 
 /** The schema itself, or the named schema that it refers to. */
-export function resolve({ components }: Description, schema: Schema): Schema {
+export function resolve({ components }: Pick<Description, 'components'>, schema: Schema): Schema {
   if (schema.$ref === undefined) return schema;
   const named = components.schemas[schema.$ref.slice(COMPONENTS.length)];
   if (!named) throw new Error(`The document lacks ${schema.$ref}.`);

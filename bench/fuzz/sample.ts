@@ -22,7 +22,8 @@ const MAX_DEPTH = 6;
 
 export interface Sampling {
   readonly random: Random;
-  readonly ids: Ids;
+  /** The values of these ids; any other id is made as text. */
+  readonly ids: Partial<Ids>;
   /** The share of the optional members to make, from 0 to 1. */
   readonly fullness: number;
   /** A member of the whole value that is always made. */
@@ -30,7 +31,7 @@ export interface Sampling {
 }
 
 export function sampleOf(
-  description: Description,
+  description: Pick<Description, 'components'>,
   schema: Schema,
   { random, ids, fullness, wanted }: Sampling,
 ): Sample {

@@ -200,7 +200,10 @@ export class App {
       look: this.#look,
       session: this.#session,
       nowMs,
-      later,
+      later: (work, ms) => {
+        const timer = setTimeout(work, ms);
+        return () => clearTimeout(timer);
+      },
       say: (words) => this.#say(words),
       edit: (file) => this.#lend(() => openEditor(editorIn(process.env) ?? USUAL_EDITOR, file)),
     };
@@ -303,29 +306,21 @@ export class App {
     if (this.#isReleased) return;
     const isSecond = nowMs() - this.#interruptedMs < TWICE_MS;
     this.#interruptedMs = nowMs();
-    if (isSecond) return this.#leaveAtOnce();
+    if (isSecond) {
+      this.#writer.unclear();
+      return this.#left.resolve(EXIT.interrupted);
+    }
     const isWriting = !this.#slot.isOpen && !this.#writer.composer.isEmpty;
     if (this.#slot.interrupt()) return;
     if (isWriting) return this.#writer.clear();
     if (this.#session.isBusy) void this.#writer.stop();
     this.#say('Ctrl-C again leaves.');
   }
-
-  #leaveAtOnce(): void {
-    this.#writer.unclear();
-    this.#left.resolve(EXIT.interrupted);
-  }
 }
 
 /** Milliseconds that a change of the clock does not touch. */
 function nowMs(): number {
   return performance.now();
-}
-
-/** Returns what gives the work up. */
-function later(work: () => void, ms: number): () => void {
-  const timer = setTimeout(work, ms);
-  return () => clearTimeout(timer);
 }
 
 /** After these a command may have begun to run in the background, or have ended. */

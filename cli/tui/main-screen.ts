@@ -102,7 +102,7 @@ export class MainScreen extends TuiMainScreen {
     const rowsFrom = (line: number) =>
       this.#drawn
         .slice(line, hardwareCursorRow)
-        .reduce((sum, each) => sum + rowsOf(each, columns), 0);
+        .reduce((sum, each) => sum + Math.max(1, Math.ceil(visibleWidth(each) / columns)), 0);
     const up = rowsFrom(0);
     if (up < rows) {
       this.terminal.write(`${upBy(up)}${CLEAR_BELOW}`);
@@ -191,11 +191,6 @@ function firstChange(
 ): number | undefined {
   for (let at = 0; at < count; at++) if (before[at] !== after[at]) return at;
   return undefined;
-}
-
-/** The rows that a line takes on a terminal of so many columns. */
-function rowsOf(line: string, columns: number): number {
-  return Math.max(1, Math.ceil(visibleWidth(line) / columns));
 }
 
 /** To the beginning of a line above. */

@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { ReadEvent } from '../../client/index.ts';
 import { textIn } from '../../client/text.ts';
@@ -34,95 +35,91 @@ async function read(events: readonly ReadEvent[]) {
   return { text, rewinds };
 }
 
-/** A generator of numbers below `limit` (mulberry32). */
-function randomFrom(seed: number) {
-  let state = seed;
-  return (limit: number) => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) % limit;
-  };
+interface Part {
+  readonly type: (typeof TYPES)[number];
+  readonly text: string;
+  /** Where the text comes in two. */
+  readonly at: number;
 }
 
-type Part = {
-  readonly type: 'text' | 'code_block' | 'tool_call' | 'reasoning';
-  readonly text: string;
-};
+const TYPES = ['text', 'code_block', 'tool_call', 'reasoning'] as const;
+const WORDS = ['Grüße ', '👋', '👍🏽', 'two\n', 'three ', '```', '\n\n'];
+/** What a model says in a turn. */
+const TURN = fc.array(
+  fc
+    .record({
+      type: fc.constantFrom(...TYPES),
+      text: fc.string({ unit: fc.constantFrom(...WORDS), minLength: 1, maxLength: 6 }),
+      at: fc.nat(30),
+    })
+    .map(({ type, text, at }): Part => {
+      // The fence of the model is longer than any in its code.
+      const said = type === 'code_block' ? text.replaceAll(/`{3,}/g, '```') : text;
+      return { type, text: said.trim() === '' ? 'x' : said, at };
+    }),
+  { minLength: 1, maxLength: 4 },
+);
+
+/** The events of a turn that is cut after some of them; undefined: it is whole. */
+function eventsOf(parts: readonly Part[], first: number, cut?: number): TapeEvent[] {
+  const events = parts.flatMap(({ type, text, at }, index): TapeEvent[] => {
+    const sequence = first + index;
+    const id = `doc_${sequence}`;
+    const metadata = type === 'code_block' ? { metadata: { language: 'js', fenceLength: 4 } } : {};
+    const halves = [text.slice(0, at), text.slice(at)];
+    const deltas = halves.every((half) => half !== '' && half.isWellFormed()) ? halves : [text];
+    return [
+      { type: 'document_start', document: { id, type, sequence, ...metadata } },
+      ...(type === 'tool_call'
+        ? []
+        : deltas.map((delta): TapeEvent => ({ type: 'content_delta', documentId: id, delta }))),
+      { type: 'document_end', documentId: id },
+    ];
+  });
+  if (cut === undefined) return events;
+  const told = events.slice(0, cut % events.length);
+  const taken = told.flatMap((event): TapeEvent[] => {
+    if (event.type !== 'document_start') return [];
+    const { id: documentId } = event.document;
+    return [{ type: 'document_end', documentId, metadata: { interrupted: true } }];
+  });
+  return [...told, ...taken];
+}
 
 it.each([
   ['says the same again', true],
   ['says something else', false],
 ])('gives the whole text where the model, after a crash, %s', async (_, isSame) => {
-  for (let seed = 1; seed <= 300; seed++) {
-    const random = randomFrom(seed);
-    const newTurn = () =>
-      Array.from({ length: 1 + random(4) }, (): Part => {
-        const type =
-          (['text', 'code_block', 'tool_call', 'reasoning'] as const)[random(4)] ?? 'text';
-        const words = ['Grüße ', '👋', '👍🏽', 'two\n', 'three ', '```', '\n\n'];
-        const text = Array.from({ length: 1 + random(6) }, () => words[random(7)]).join('');
-        // The fence of the model is longer than any in its code.
-        const said = type === 'code_block' ? text.replaceAll(/`{3,}/g, '```') : text;
-        return { type, text: said.trim() === '' ? 'x' : said };
-      });
-    let sequence = 0;
-    /** The events of a turn that is cut after some of them; undefined: it is whole. */
-    const turnOf = (parts: readonly Part[], cut?: number): TapeEvent[] => {
-      const open = new Set<string>();
-      const events = parts.flatMap(({ type, text }): TapeEvent[] => {
-        const id = `doc_${++sequence}`;
-        const at = random(text.length);
-        const metadata =
-          type === 'code_block' ? { metadata: { language: 'js', fenceLength: 4 } } : {};
-        const pieces = [text.slice(0, at), text.slice(at)].filter(
-          (piece) => piece !== '' && piece.isWellFormed(),
-        );
-        const deltas = pieces.join('') === text ? pieces : [text];
-        return [
-          { type: 'document_start', document: { id, type, sequence, ...metadata } },
-          ...(type === 'tool_call'
-            ? []
-            : deltas.map((delta): TapeEvent => ({ type: 'content_delta', documentId: id, delta }))),
-          { type: 'document_end', documentId: id },
-        ];
-      });
-      const told = events.slice(0, cut === undefined ? events.length : cut % events.length);
-      if (cut === undefined) return told;
-      for (const event of told) if (event.type === 'document_start') open.add(event.document.id);
-      const taken = [...open].map((documentId): TapeEvent => {
-        return { type: 'document_end', documentId, metadata: { interrupted: true } };
-      });
-      return [...told, ...taken];
-    };
-    const first = newTurn();
-    const turn = newTurn();
-    const again = isSame ? turn : newTurn();
+  const numbers = fc.tuple(fc.nat(99), fc.nat(99), fc.nat(99));
+  const isWhole = fc.asyncProperty(TURN, TURN, TURN, numbers, async (first, turn, other, at) => {
+    const [cut, back, left] = at;
+    const again = isSame ? turn : other;
     const events = [
       START,
-      ...turnOf(first),
-      ...turnOf(turn, random(100)),
-      ...turnOf(again),
+      ...eventsOf(first, 1),
+      ...eventsOf(turn, 1 + first.length, cut),
+      ...eventsOf(again, 1 + first.length + turn.length),
       done(),
     ];
     const response = newResponse(START.response);
     for (const event of events) foldEvent(response, event);
     const { content: whole } = renderWords(answerOf(response).documents);
     const { text, rewinds } = await read(events);
-    expect(text, `seed ${seed}`).toBe(whole);
-    if (isSame) expect(rewinds, `seed ${seed}`).toBe(0);
+    expect(text).toBe(whole);
+    if (isSame) expect(rewinds).toBe(0);
     // The reader that was away meanwhile gets a snapshot.
-    const at = 1 + random(events.length - 2);
+    const now = 1 + (back % (events.length - 2));
     const seen = newResponse(START.response) as ChatResponse;
-    for (const event of events.slice(0, at)) foldEvent(seen, event);
-    const before = events.slice(0, 1 + random(at));
+    for (const event of events.slice(0, now)) foldEvent(seen, event);
+    const before = events.slice(0, 1 + (left % now));
     const snapshot = {
       type: 'snapshot',
       snapshot: { scope: 'response', response: answerOf(seen) },
     };
-    const away = await read([...before, snapshot as ReadEvent, ...events.slice(at)]);
-    expect(away.text, `seed ${seed}`).toBe(whole);
-  }
+    const away = await read([...before, snapshot as ReadEvent, ...events.slice(now)]);
+    expect(away.text).toBe(whole);
+  });
+  await fc.assert(isWhole, { seed: 1, numRuns: 300 });
 });
 
 it('takes back what no later text replaces, and throws the error of a failed answer', async () => {

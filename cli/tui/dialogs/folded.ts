@@ -10,7 +10,7 @@ export function folded(text: string, width: number): string[] {
   let piece = '';
   let columns = 0;
   for (const character of charactersOf(text)) {
-    const taken = columnsOf(character);
+    const taken = ASCII.test(character) ? 1 : visibleWidth(character);
     if (columns + taken > width && columns > CONTINUED.length) {
       const at = breakOf(piece);
       pieces.push(piece.slice(0, at));
@@ -36,8 +36,4 @@ const ASCII = /^[ -~]*$/;
 function charactersOf(text: string): Iterable<string> {
   if (ASCII.test(text)) return text;
   return Array.from(SEGMENTS.segment(text), ({ segment }) => segment);
-}
-
-function columnsOf(character: string): number {
-  return ASCII.test(character) ? 1 : visibleWidth(character);
 }

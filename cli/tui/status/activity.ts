@@ -29,9 +29,10 @@ function activityOf(session: ChatSession, nowMs: number): SessionActivity | unde
   if (lostMs !== undefined) return lostActivity(session, nowMs - lostMs);
   const late = unsent.find(({ why }) => why !== undefined);
   if (late) return { work: `Not sent yet: ${late.why}` };
-  if (unsent.length > 0 && !isRunning(current)) return { work: 'Sending' };
-  if (!current || isOver(current.status))
+  if (!current || isOver(current.status)) {
+    if (unsent.length > 0) return { work: 'Sending' };
     return queued.length > 0 ? { work: 'Waiting in the queue' } : undefined;
+  }
   const time = seconds(nowMs - Date.parse(current.created));
   return { work: workOf(current, nowMs), facts: [time, ...tokensOf(current)] };
 }
@@ -66,10 +67,6 @@ function tokensOf({ documents }: ChatResponse): string[] {
 
 /** English text and code, roughly. */
 const CHARS_OF_TOKEN = 4;
-
-function isRunning(response: ChatResponse | undefined): boolean {
-  return response !== undefined && !isOver(response.status);
-}
 
 function workOf({ status, documents, model, metadata }: ChatResponse, nowMs: number): string {
   if (status === 'waiting') return 'Waiting for you';

@@ -32,34 +32,29 @@ export class Footer implements Component {
   invalidate(): void {}
 
   render(width: number): string[] {
-    const session = this.#session();
-    const { bridge } = this.#around;
+    const { chat, current, view } = this.#session();
+    const { bridge, models } = this.#around;
+    const model = chat.model ?? current?.model ?? models.find(({ isDefault }) => isDefault)?.id;
     const sandbox = bridge?.confinement.kind;
     const { running } = this.#processes;
     const parts = [
-      session.chat.mode,
+      chat.mode,
       ...(running > 0 ? [`/processes: ${running}`] : []),
-      ...this.#modelParts(session),
+      ...(model === undefined ? [] : [model]),
       // A narrow screen cuts the end.
       ...(sandbox === 'none' ? ['no sandbox'] : []),
-      ...this.#spentParts(session),
+      ...this.#spentParts(view),
       ...(bridge ? [basename(bridge.workspacePath)] : []),
-      ...(bridge && bridge.id !== session.chat.own?.bridgeId ? ['on another machine'] : []),
+      ...(bridge && bridge.id !== chat.own?.bridgeId ? ['on another machine'] : []),
       ...(sandbox === undefined || sandbox === 'none' ? [] : ['sandbox']),
       // For a person who has never written here.
-      ...(session.view === undefined ? ['/help: commands and keys'] : []),
+      ...(view === undefined ? ['/help: commands and keys'] : []),
     ];
     return [this.#paint('dim', truncateToWidth(parts.map(inOneLine).join(' · '), width, '…'))];
   }
 
-  #modelParts({ chat, current }: ChatSession): string[] {
-    const { models } = this.#around;
-    const id = chat.model ?? current?.model ?? models.find(({ isDefault }) => isDefault)?.id;
-    return id === undefined ? [] : [id];
-  }
-
   /** How full the window is, and what the exchanges that are shown have cost. */
-  #spentParts({ view }: ChatSession): string[] {
+  #spentParts(view: ChatSession['view']): string[] {
     const { models } = this.#around;
     const counted = view?.responses.findLast(({ metadata }) => metadata.contextTokens);
     const window = models.find((model) => model.id === counted?.model)?.contextWindow;

@@ -54,26 +54,26 @@ function marginFor(rows: readonly ShownRow[], width: number): Margin {
   };
 }
 
-function rowLines(row: ShownRow, margin: Margin, width: number, paint: Paint): string[] {
+function rowLines(
+  row: ShownRow,
+  { digits, hasBoth }: Margin,
+  width: number,
+  paint: Paint,
+): string[] {
   if (!row) return [paint('dim', '⋯')];
-  const numbers = numbersOf(row, margin);
+  const { oldLine, newLine } = row;
+  const numbers = (hasBoth ? [oldLine, newLine] : [newLine ?? oldLine])
+    .map((number) => String(number ?? '').padStart(digits))
+    .join(' ');
   const room = Math.max(1, width - numbers.length - SIGN_COLUMNS);
-  const lines = wrapTextWithAnsi(shorten(shownLine(row.text), MAX_CHARS), room);
+  // A CR at the end is part of the line end, a CR inside is shown as a symbol.
+  const text = plain(row.text.replace(/\r$/, '').replaceAll('\r', '\u240d'));
+  const lines = wrapTextWithAnsi(shorten(text, MAX_CHARS), room);
   return lines.map((line, index) => {
     const isFirst = index === 0;
     const before = isFirst ? paint('dim', numbers) : ' '.repeat(numbers.length);
     return `${before}${inColour(row, ` ${isFirst ? SIGNS[row.sign] : ' '} ${line}`, paint)}`;
   });
-}
-
-function numbersOf({ oldLine, newLine }: DiffRow, { digits, hasBoth }: Margin): string {
-  const shown = hasBoth ? [oldLine, newLine] : [newLine ?? oldLine];
-  return shown.map((number) => String(number ?? '').padStart(digits)).join(' ');
-}
-
-/** A CR at the end is part of the line end, a CR inside is shown as a symbol. */
-function shownLine(text: string): string {
-  return plain(text.replace(/\r$/, '').replaceAll('\r', '\u240d'));
 }
 
 function inColour({ sign }: DiffRow, text: string, paint: Paint): string {

@@ -67,6 +67,7 @@ function begunLines({ content }: Document, look: Look): string[] {
 
 /** What checkers and formatters say of the edit, and why it was not made. */
 function noteLines({ metadata }: Document, width: number, { paint, isExpanded }: Look): string[] {
+  const { maxReasonChars } = RENDER_LIMITS;
   const notes = Notes.safeParse(metadata).data ?? {};
   const { linter_errors: errors = [], checked_by: checker, formatted_by: formatter } = notes;
   const dim = [
@@ -82,15 +83,11 @@ function noteLines({ metadata }: Document, width: number, { paint, isExpanded }:
       return wrapped(words, width).map((part) => paint('red', part));
     }),
     ...dim
-      .flatMap((note) => (isExpanded ? wrapped(note, width) : [inLine(note)]))
+      // The screen cuts a long line.
+      .flatMap((note) => (isExpanded ? wrapped(note, width) : printableLine(note, maxReasonChars)))
       .map((line) => paint('dim', line)),
     ...failureLines(metadata['result'], width, paint),
   ];
-}
-
-/** The screen cuts it. */
-function inLine(note: string): string {
-  return printableLine(note, RENDER_LIMITS.maxReasonChars);
 }
 
 const Notes = FileEditMetadata.pick({

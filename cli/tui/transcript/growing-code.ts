@@ -67,7 +67,10 @@ export class GrowingCode extends Growing {
     const end = next < 0 ? all : Math.min(next, all);
     const part = this.#colours.partOf(tail.slice(0, end), this.#code.language);
     if (part.isSelfContained || (!isOpen && end === all)) {
-      for (const line of part.lines) this.#finishLine(line);
+      for (const line of part.lines) {
+        const number = this.#nextNumber++;
+        this.finish((width) => this.#wrapped(line, number, width));
+      }
       this.#tail = tail.slice(end + 1);
       this.#begun = [];
       this.#begunChars = 0;
@@ -76,11 +79,6 @@ export class GrowingCode extends Growing {
       this.#begunChars = end + 1;
     }
     return end < all;
-  }
-
-  #finishLine(line: string): void {
-    const number = this.#nextNumber++;
-    this.finish((width) => this.#wrapped(line, number, width));
   }
 
   #wrapped(line: string, number: number, width: number): readonly string[] {

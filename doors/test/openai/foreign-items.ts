@@ -1,8 +1,8 @@
 /** Items of other providers, one of each type of the published schemas: a new type fails to compile. */
 import type { UIMessage } from 'ai';
+import fc from 'fast-check';
 import type { ChatCompletionMessageParam } from 'openai/resources/chat/completions';
 import type { ResponseInputItem } from 'openai/resources/responses/responses';
-import type { Random } from '../../../bench/fuzz/random.ts';
 
 const PDF = 'data:application/pdf;base64,JVBERi0=';
 const SVG = 'data:image/svg+xml;base64,PHN2Zz4=';
@@ -99,24 +99,12 @@ const NAMES = [
 const TYPES = ['critic', 'tool', 'user', 'assistant', 'system', 'function', 'text', 'file'];
 
 /** A value without any known shape. */
-export function oddItem(random: Random, depth = 3): unknown {
-  switch (random.below(depth > 0 ? 9 : 5)) {
-    case 0:
-      return null;
-    case 1:
-      return random.below(100);
-    case 2:
-      return random.chance(0.5);
-    case 3:
-      return '';
-    case 4:
-      return random.pick([...TYPES, 'input_image', 'tool-x', 'new_kind_call', '</b>\ud800']);
-    case 5:
-      return Array.from({ length: random.below(4) }, () => oddItem(random, depth - 1));
-    default: {
-      const names = Array.from({ length: 1 + random.below(6) }, () => random.pick(NAMES));
-      const fields = names.map((name) => [name, oddItem(random, depth - 1)]);
-      return Object.fromEntries(fields);
-    }
-  }
-}
+export const ODD_ITEM = fc.anything({
+  key: fc.constantFrom(...NAMES),
+  values: [
+    fc.constantFrom(...TYPES, 'input_image', 'tool-x', 'new_kind_call', '</b>\ud800', ''),
+    fc.constantFrom(null, true, false, 7),
+  ],
+  maxDepth: 3,
+  maxKeys: 6,
+});

@@ -2,10 +2,10 @@
 
 import { deflateSync } from 'node:zlib';
 import { expect, it } from 'vitest';
+import { Random } from '../../../bench/fuzz/random.ts';
 import { CONTENT_TASKS } from '../../../bridge/compute/tasks.ts';
 import { DocumentProcess } from '../../../machine/compute/document-process.ts';
 import { ToolFailure } from '../../../machine/failure.ts';
-import { randomOf } from '../../../packages/edits/test/notebooks/notebooks.ts';
 import { GIB, MIB } from '../../../shared/units.ts';
 import { type Page, pdfOf } from './pdf.ts';
 import { memoryOf } from './reader.ts';
@@ -77,14 +77,14 @@ it('an image of 20 MB that is damaged everywhere is refused, within 400 MB', asy
 
 it('a PDF with random damage is read, or refused with a code', async () => {
   const documents = new DocumentProcess();
-  const random = randomOf(1);
+  const random = new Random(1);
   const stream = deflateSync('BT /F1 12 Tf 10 10 Td (packed) Tj ET');
   const whole = pdfOf(['Hello\nworld', 'two', { filter: flat, stream }]);
   const outcomes = new Set<string>();
   for (let count = 0; count < 1_500; count++) {
     const bytes = Buffer.from(whole);
-    for (let damage = 0; damage <= random(8); damage++) {
-      bytes[5 + random(bytes.length - 5)] = random(256);
+    for (let damage = 0; damage <= random.below(8); damage++) {
+      bytes[5 + random.below(bytes.length - 5)] = random.below(256);
     }
     const view = { name: 'a.pdf', bytes, offset: 1, limit: undefined };
     const outcome = await documents

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { Random } from '../../../bench/fuzz/random.ts';
 import {
   indentedJson,
   JsonDepthError,
@@ -58,23 +59,19 @@ describe('a text beyond the bound is refused', () => {
 });
 
 it('knows the depth of anything', () => {
-  let seed = 7;
-  const random = (below: number) => {
-    seed = (seed * 1_103_515_245 + 12_345) % 2 ** 31;
-    return Math.floor((seed / 2 ** 31) * below);
-  };
+  const random = new Random(7);
   const make = (room: number): unknown => {
-    const kind = random(room > 0 ? 6 : 3);
-    if (kind === 0) return ['[', '"', '\\', '{"', '\\"]'][random(5)];
-    if (kind === 1) return random(100);
+    const kind = random.below(room > 0 ? 6 : 3);
+    if (kind === 0) return random.pick(['[', '"', '\\', '{"', '\\"]']);
+    if (kind === 1) return random.below(100);
     if (kind === 2) return null;
-    const members = Array.from({ length: random(4) }, () => make(room - 1));
+    const members = Array.from({ length: random.below(4) }, () => make(room - 1));
     if (kind < 5) return members;
     return Object.fromEntries(members.map((member, index) => [`"[${index}\\`, member]));
   };
   for (let round = 0; round < 2_000; round++) {
     const value = make(9);
-    const text = JSON.stringify(value, null, random(3));
+    const text = JSON.stringify(value, null, random.below(3));
     const depth = depthOf(value);
     for (let bound = 1; bound <= 10; bound++) {
       // A short text is let through unread only where it cannot be deeper.

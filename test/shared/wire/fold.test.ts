@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { ChatResponse, ConversationView } from '../../../shared/wire/documents.ts';
 import type { StreamEvent } from '../../../shared/wire/events.ts';
@@ -22,22 +23,30 @@ const EMPTY: ConversationView = {
   position: 0,
 } as ConversationView;
 
+const DOCUMENTS = fc.integer({ min: 1, max: 3 });
+/** The documents of each attempt at a turn: a crash cuts off all but the last one. */
+const TURNS = fc.array(
+  fc.record({ cut: fc.array(DOCUMENTS, { maxLength: 4 }), whole: DOCUMENTS }),
+  { maxLength: 4 },
+);
+
 /** A response whose turns a crash cuts off again and again: what each has said is taken back, and said anew. */
-function generate(random: () => number): StreamEvent[] {
+function eventsOf(turns: readonly { cut: readonly number[]; whole: number }[]): StreamEvent[] {
   const events: StreamEvent[] = [{ type: 'response_start', response: RESPONSE }];
   let sequence = 0;
-  for (let turn = 0; turn < 4; turn++) {
-    for (let isCut = random() < 0.6; ; isCut = random() < 0.4) {
+  for (const [turn, { cut, whole }] of turns.entries()) {
+    for (const [attempt, count] of [...cut, whole].entries()) {
+      const isCut = attempt < cut.length;
       const ids: string[] = [];
-      for (let count = 1 + Math.floor(random() * 3); count > 0; count--) {
+      for (let left = count; left > 0; left--) {
         const id = `doc_${String(++sequence).padStart(3, '0')}`;
         ids.push(id);
         events.push({ type: 'document_start', document: { id, type: 'text', sequence } });
         events.push({ type: 'content_delta', documentId: id, delta: `turn ${turn}` });
-        const isOpen = isCut && count === 1;
+        const isOpen = isCut && left === 1;
         if (!isOpen) events.push({ type: 'document_end', documentId: id });
       }
-      if (!isCut) break;
+      if (!isCut) continue;
       const metadata = { interrupted: true };
       for (const documentId of ids) events.push({ type: 'document_end', documentId, metadata });
       // A second mark changes nothing.
@@ -55,28 +64,20 @@ function generate(random: () => number): StreamEvent[] {
   return events;
 }
 
-function seeded(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state * 1_103_515_245 + 12_345) % 2 ** 31;
-    return state / 2 ** 31;
-  };
-}
-
 function foldAll(events: readonly StreamEvent[], into = newResponse(RESPONSE)): ChatResponse {
   for (const event of events) foldEvent(into, event);
   return into;
 }
 
-/** Loses the connection at each of the places, and comes back: with the cursor, or to a snapshot of the present. */
+/** Loses the connection at each of the places, and comes back to a snapshot of the present. */
 function readWithReturns(
   events: readonly StreamEvent[],
-  returns: ReadonlyMap<number, 'cursor' | 'snapshot'>,
+  returns: readonly number[],
 ): { response: ChatResponse; view: ConversationView } {
   const response = newResponse(RESPONSE);
   const view = structuredClone(EMPTY);
   events.forEach((event, at) => {
-    if (returns.get(at) === 'snapshot') {
+    if (returns.includes(at)) {
       const present = structuredClone(answerOf(foldAll(events.slice(0, at))));
       const own = { scope: 'response' as const, response: present };
       foldEvent(response, { type: 'snapshot', snapshot: own });
@@ -93,23 +94,19 @@ function readWithReturns(
 }
 
 it('a fold with any returns, at any place, is the fold of the whole, without what was taken back', () => {
-  for (let seed = 1; seed <= 60; seed++) {
-    const random = seeded(seed);
-    const events = generate(random);
+  const isWhole = fc.property(TURNS, fc.array(fc.nat(60), { maxLength: 2 }), (turns, more) => {
+    const events = eventsOf(turns);
     const whole = foldAll(events);
     expect(whole).toEqual(answerOf(whole));
     const texts = whole.documents.map(({ content }) => content);
-    expect(new Set(texts)).toEqual(new Set(['turn 0', 'turn 1', 'turn 2', 'turn 3']));
+    expect(new Set(texts)).toEqual(new Set(turns.map((_, turn) => `turn ${turn}`)));
     for (let at = 0; at < events.length; at++) {
-      const returns = new Map([[at, 'snapshot' as const]]);
-      for (let more = 0; more < 2; more++) {
-        returns.set(Math.floor(random() * events.length), 'snapshot');
-      }
-      const { response, view } = readWithReturns(events, returns);
-      expect(response, `seed ${seed}, returns ${[...returns.keys()]}`).toEqual(whole);
-      expect(view.responses, `seed ${seed}, returns ${[...returns.keys()]}`).toEqual([whole]);
+      const { response, view } = readWithReturns(events, [at, ...more]);
+      expect(response, `returns at ${at}`).toEqual(whole);
+      expect(view.responses, `returns at ${at}`).toEqual([whole]);
     }
-  }
+  });
+  fc.assert(isWhole, { seed: 1, numRuns: 60 });
 });
 
 it('keeps how an approval ended, once no other question replaces it', () => {

@@ -1,5 +1,5 @@
+import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { Random } from '../../../bench/fuzz/random.ts';
 import { splitsOf } from '../../../packages/model/test/splits.ts';
 import { type ArgumentEvent, ArgumentReader } from '../../../worker/reply/arguments.ts';
 import { fewOf } from '../../depth.ts';
@@ -93,64 +93,39 @@ it('shows a string while it is written', () => {
   ]);
 });
 
-it('agrees with JSON.parse on random objects, however they are cut and escaped', () => {
-  const random = new Random(7);
-  for (let round = 0; round < fewOf(1_000, 200); round++) {
-    const object = Object.fromEntries(
-      Array.from({ length: 4 }, (_, index) => [
-        `${index}${randomText(random)}`,
-        randomValue(random),
-      ]),
-    );
-    const text = random.chance(0.5)
-      ? JSON.stringify(object)
-      : escapeAll(JSON.stringify(object, null, 1));
+it('agrees with JSON.parse on any object, however it is cut and escaped', () => {
+  const text = fc.string({
+    unit: fc.constantFrom(...'a"\\\n😀é/\u0001{},:]', '\ud83d'),
+    maxLength: 5,
+  });
+  const values = [text, fc.constantFrom(1.5, null, true)];
+  const value = fc.oneof(
+    { arbitrary: text, weight: 3 },
+    fc.anything({ key: text, values, maxKeys: 2 }),
+  );
+  const objects = fc.dictionary(text, value, { minKeys: 1, maxKeys: 4 });
+  const isRead = fc.property(objects, fc.boolean(), (object, isEscaped) => {
+    const json = isEscaped ? escapeAll(JSON.stringify(object, null, 1)) : JSON.stringify(object);
     const expected = Object.entries(object).flatMap(([name, value]) =>
       typeof value === 'string' ? [[name.toWellFormed(), value.toWellFormed()]] : [],
     );
-    for (const pieces of splitsOf(text)) expectEqual(read(pieces), expected, text);
-  }
+    for (const pieces of splitsOf(json)) expectEqual(read(pieces), expected, json);
+  });
+  fc.assert(isRead, { seed: 7, numRuns: fewOf(1_000, 200) });
 });
 
 it('says the same of broken JSON for every split', () => {
-  const random = new Random(11);
-  const pick = () => '{{}}[]"":,\\\\u0041nax \n1'.charAt(random.below(24));
-  for (let round = 0; round < fewOf(1_500, 300); round++) {
-    const text = `{"a":"${Array.from({ length: 12 }, pick).join('')}`;
-    const [whole, ...others] = [...splitsOf(text)].map(read);
-    for (const other of others) expectEqual(other, whole, text);
-  }
+  const broken = fc.string({
+    unit: fc.constantFrom(...'{{}}[]"":,\\\\u0041nax \n1'),
+    maxLength: 12,
+    size: 'max',
+  });
+  const isSame = fc.property(broken, (end) => {
+    const [whole, ...others] = [...splitsOf(`{"a":"${end}`)].map(read);
+    for (const other of others) expectEqual(other, whole);
+  });
+  fc.assert(isSame, { seed: 11, numRuns: fewOf(1_500, 300) });
 });
-
-const CHARACTERS = [
-  'a',
-  '"',
-  '\\',
-  '\n',
-  '😀',
-  '\ud83d',
-  'é',
-  '/',
-  '\u0001',
-  '{',
-  '}',
-  ',',
-  ':',
-  ']',
-];
-
-function randomText(random: Random): string {
-  const pick = () => CHARACTERS[random.below(CHARACTERS.length)];
-  return Array.from({ length: random.below(6) }, pick).join('');
-}
-
-function randomValue(random: Random): unknown {
-  const kind = random.fraction();
-  if (kind < 0.6) return randomText(random);
-  if (kind < 0.8) return [1.5, null, true][random.below(3)];
-  const inner = [randomText(random), randomValue(random)];
-  return kind < 0.9 ? inner : { [`k${randomText(random)}`]: inner };
-}
 
 /** Every character that can be one as `\uXXXX`. */
 function escapeAll(json: string): string {

@@ -1,6 +1,7 @@
 /** Projects with ignore rules at random, and what ripgrep makes of them when it reads the rules itself. */
 import { execFileSync } from 'node:child_process';
 import { rgPath } from '@vscode/ripgrep';
+import { Random } from '../../../../bench/fuzz/random.ts';
 
 const NAMES = ['x.txt', 'y.log', '.hidden', 'a.f'];
 const PATTERNS = [
@@ -42,11 +43,7 @@ const PATTERNS = [
 
 /** A project of a few levels, with rules at random in some of its folders. */
 export function randomProject(seed: number): Record<string, string> {
-  let state = seed * 7_919;
-  const random = (below: number) => {
-    state = (state * 1_103_515_245 + 12_345) % 2 ** 31;
-    return (state >> 8) % below;
-  };
+  const random = new Random(seed);
   const files: Record<string, string> = {
     'a/b/x.txt': '',
     'a/y.log': '',
@@ -55,14 +52,14 @@ export function randomProject(seed: number): Record<string, string> {
   };
   for (const first of ['a', 'b', 'c d', '[z]', '.h']) {
     for (const second of ['', 'a/', 'b/', 'c d/', '[z]/']) {
-      for (const name of NAMES) if (random(3) > 0) files[`${first}/${second}${name}`] = '';
+      for (const name of NAMES) if (random.below(3) > 0) files[`${first}/${second}${name}`] = '';
     }
   }
   for (const folder of ['', 'a/', 'a/b/', 'b/', 'c d/', '[z]/a/', '.h/']) {
     for (const name of ['.gitignore', '.ignore', '.rgignore']) {
-      if (random(3) > 0) continue;
-      const rules = Array.from({ length: 1 + random(4) }, () => PATTERNS[random(PATTERNS.length)]);
-      files[`${folder}${name}`] = rules.join(random(2) === 0 ? '\n' : '\r\n');
+      if (random.below(3) > 0) continue;
+      const rules = Array.from({ length: 1 + random.below(4) }, () => random.pick(PATTERNS));
+      files[`${folder}${name}`] = rules.join(random.chance(0.5) ? '\n' : '\r\n');
     }
   }
   return files;

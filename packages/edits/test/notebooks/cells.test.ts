@@ -1,8 +1,9 @@
 /** What an edit of a cell leaves as it is, over generated notebooks. */
 import { describe, expect, it } from 'vitest';
+import { Random } from '../../../../bench/fuzz/random.ts';
 import { editNotebook, type NotebookEdit } from '../../notebook.ts';
 import { readNotebook, textOfLines } from '../../notebooks/notebook.ts';
-import { notebookOf, randomOf } from './notebooks.ts';
+import { notebookOf } from './notebooks.ts';
 
 const SEEDS = Array.from({ length: 150 }, (_, seed) => seed);
 const EDIT: NotebookEdit = {
@@ -29,11 +30,11 @@ function piecesOf(text: string) {
 describe('generated notebooks', () => {
   it('a replaced cell leaves every byte outside of it, and each other member, as it was', () => {
     for (const seed of SEEDS) {
-      const random = randomOf(seed);
+      const random = new Random(seed);
       const { text, count } = notebookOf(random);
       if (count === 0) continue;
-      const index = random(count);
-      const type = ([undefined, 'code', 'markdown', 'raw'] as const)[random(4)];
+      const index = random.below(count);
+      const type = random.pick([undefined, 'code', 'markdown', 'raw'] as const);
       const { after } = editNotebook('a.ipynb', text, { ...EDIT, index, type });
       const [old, now] = [piecesOf(text), piecesOf(after)];
       expect([now.head, now.tail]).toEqual([old.head, old.tail]);
@@ -57,7 +58,7 @@ describe('generated notebooks', () => {
 
   it('a changed piece leaves the JSON of all other lines as it was', () => {
     for (const seed of SEEDS) {
-      const random = randomOf(seed);
+      const random = new Random(seed);
       const { text, count, style } = notebookOf(random);
       const { cells } = readNotebook('a.ipynb', text);
       const index = cells.findIndex(({ cell }) => textOfLines(cell.source).includes('import os'));
@@ -71,10 +72,10 @@ describe('generated notebooks', () => {
 
   it('an inserted cell adds only itself, and deleted again leaves the file as it was', () => {
     for (const seed of SEEDS) {
-      const random = randomOf(seed);
+      const random = new Random(seed);
       const { text, count, style } = notebookOf(random);
-      const index = random(count + 1);
-      const type = (['code', 'markdown', 'raw'] as const)[random(3)];
+      const index = random.below(count + 1);
+      const type = random.pick(['code', 'markdown', 'raw'] as const);
       const insert = { ...EDIT, mode: 'insert_before', index, type } as const;
       const { after } = editNotebook('a.ipynb', text, insert);
       const now = piecesOf(after);
@@ -92,7 +93,7 @@ describe('generated notebooks', () => {
 
   it('a new cell has the form of the others', () => {
     for (const seed of SEEDS) {
-      const { text, count, style } = notebookOf(randomOf(seed));
+      const { text, count, style } = notebookOf(new Random(seed));
       if (count === 0 || style.unit === null) continue;
       const edit = { ...EDIT, mode: 'insert_after', index: count - 1 } as const;
       const { after } = editNotebook('a.ipynb', text, edit);
@@ -105,10 +106,10 @@ describe('generated notebooks', () => {
 
   it('a deleted cell takes only itself away', () => {
     for (const seed of SEEDS) {
-      const random = randomOf(seed);
+      const random = new Random(seed);
       const { text, count } = notebookOf(random);
       if (count === 0) continue;
-      const index = random(count);
+      const index = random.below(count);
       const { after } = editNotebook('a.ipynb', text, { ...EDIT, mode: 'delete', index });
       expect(piecesOf(after).spans).toEqual(piecesOf(text).spans.toSpliced(index, 1));
     }

@@ -1,10 +1,11 @@
 /** Notebooks with random damage: each is refused with a code, or stays valid in what an edit makes of it. */
 import { expect, it } from 'vitest';
+import { Random } from '../../../../bench/fuzz/random.ts';
 import { ToolFailure } from '../../../../machine/failure.ts';
 import { editNotebook, type NotebookEdit } from '../../notebook.ts';
 import { readNotebook } from '../../notebooks/notebook.ts';
 import { showNotebook } from '../../notebooks/show.ts';
-import { notebookOf, randomOf } from './notebooks.ts';
+import { notebookOf } from './notebooks.ts';
 
 const DAMAGE = [
   ...['', '{', '}', '[', ']', ',', ':', '"', '\\', '0', '-', 'NaN', 'null', '1e999', '\u0000'],
@@ -25,20 +26,20 @@ function codeOf(work: () => void): string {
 it('a damaged notebook is refused with a code, and never made worse', () => {
   const codes = new Map<string, number>();
   for (let seed = 0; seed < 2_000; seed++) {
-    const random = randomOf(seed);
+    const random = new Random(seed);
     const { text } = notebookOf(random);
-    const at = random(text.length);
-    const piece = DAMAGE[random(DAMAGE.length)] ?? '';
-    const damaged = text.slice(0, at) + piece + text.slice(at + random(3));
+    const at = random.below(text.length);
+    const piece = random.pick(DAMAGE);
+    const damaged = text.slice(0, at) + piece + text.slice(at + random.below(3));
     const edit: NotebookEdit = {
       kind: 'cell',
-      mode: MODES[random(4)] ?? 'replace',
-      index: random(3),
+      mode: random.pick(MODES),
+      index: random.below(3),
       source: 'x = 1',
       id: undefined,
       type: undefined,
       search: undefined,
-      keepOutputs: random(2) === 0,
+      keepOutputs: random.chance(0.5),
     };
     const code = codeOf(() => {
       showNotebook(readNotebook('a.ipynb', damaged));

@@ -1,13 +1,5 @@
 /** Generates notebooks, and texts of notebooks in the styles of several programs. */
-
-/** Random numbers below `n`, the same for the same seed. */
-export function randomOf(seed: number): (n: number) => number {
-  let state = seed * 2_654_435_761 + 1;
-  return (n) => {
-    state = (Math.imul(state ^ (state >>> 15), 0x2c1b3c6d) + 0x9e3779b9) | 0;
-    return ((state ^ (state >>> 13)) >>> 0) % n;
-  };
-}
+import type { Random } from '../../../../bench/fuzz/random.ts';
 
 /** JSON as Python's `json.dumps` and others write it. `Raw` values stand as they are. */
 class Raw {
@@ -60,47 +52,47 @@ const SOURCES = [
 ];
 
 /** A notebook with members that no program knows, numbers that no double holds, and every form of source. */
-export function notebookOf(random: (n: number) => number): {
+export function notebookOf(random: Random): {
   readonly text: string;
   readonly count: number;
   readonly style: Style;
 } {
   const style: Style = {
-    unit: ['  ', ' ', '\t', '    ', null][random(5)] as string | null,
-    eol: random(4) === 0 ? '\r\n' : '\n',
-    colon: random(3) === 0 ? ':' : ': ',
-    isAscii: random(2) === 0,
+    unit: random.pick(['  ', ' ', '\t', '    ', null]),
+    eol: random.below(4) === 0 ? '\r\n' : '\n',
+    colon: random.below(3) === 0 ? ':' : ': ',
+    isAscii: random.chance(0.5),
   };
-  const count = random(6);
-  const hasIds = random(2) === 0;
-  const isList = random(3) > 0;
+  const count = random.below(6);
+  const hasIds = random.chance(0.5);
+  const isList = random.below(3) > 0;
   const cellOf = (_: unknown, index: number) => {
-    const type = (['code', 'markdown', 'raw'] as const)[random(3)] as string;
-    const source = SOURCES[random(SOURCES.length)] as string;
+    const type = random.pick(['code', 'markdown', 'raw']);
+    const source = random.pick(SOURCES);
     const lines = isList ? (source === '' ? [] : source.split(/(?<=\n)/)) : source;
     return {
-      ...(random(3) === 0 && { zz_first: { deep: [[], {}, [null, true]] } }),
+      ...(random.below(3) === 0 && { zz_first: { deep: [[], {}, [null, true]] } }),
       cell_type: type,
-      ...(type === 'code' && { execution_count: random(2) === 0 ? null : random(99) }),
+      ...(type === 'code' && { execution_count: random.chance(0.5) ? null : random.below(99) }),
       ...(hasIds && { id: `cell-${index}` }),
-      metadata: random(2) === 0 ? {} : { big: new Raw('123456789012345678901234567890.10e+5') },
+      metadata: random.chance(0.5) ? {} : { big: new Raw('123456789012345678901234567890.10e+5') },
       ...(type === 'code' && { outputs: outputsOf(random) }),
       source: lines,
-      ...(random(4) === 0 && { 'é own': new Raw('1.0') }),
+      ...(random.below(4) === 0 && { 'é own': new Raw('1.0') }),
     };
   };
   const notebook = {
-    ...(random(3) === 0 && { 'own "key"': new Raw('0.1000000000000000055511151231257827') }),
+    ...(random.below(3) === 0 && { 'own "key"': new Raw('0.1000000000000000055511151231257827') }),
     cells: Array.from({ length: count }, cellOf),
     metadata: { kernelspec: { name: 'python3' }, language_info: { name: 'python' } },
     nbformat: 4,
     nbformat_minor: hasIds ? 5 : 4,
-    ...(random(3) === 0 && { tail: [new Raw('-0'), new Raw('9007199254740993')] }),
+    ...(random.below(3) === 0 && { tail: [new Raw('-0'), new Raw('9007199254740993')] }),
   };
-  return { text: dump(notebook, style) + (random(2) === 0 ? style.eol : ''), count, style };
+  return { text: dump(notebook, style) + (random.chance(0.5) ? style.eol : ''), count, style };
 }
 
-function outputsOf(random: (n: number) => number): unknown[] {
+function outputsOf(random: Random): unknown[] {
   return [
     { name: 'stdout', output_type: 'stream', text: ['one\n', 'two\n'] },
     {
@@ -108,5 +100,5 @@ function outputsOf(random: (n: number) => number): unknown[] {
       metadata: {},
       output_type: 'display_data',
     },
-  ].slice(random(3));
+  ].slice(random.below(3));
 }
