@@ -35,8 +35,8 @@ export interface CommandSurroundings {
   readonly isConfined: boolean;
   /** Lets confined commands use the network without a question. Without a sandbox it has no effect. */
   readonly trustsNetwork?: boolean;
-  /** Set in a worktree. Its files are a copy, so a command may delete them. */
-  readonly alias?: string;
+  /** Set in a worktree: its files are a copy of this folder's, so a command may delete them. */
+  readonly standsFor?: string;
   /** Whether undo could bring back what the command deletes at a path, which stands in its line. */
   readonly canRestore?: ((path: string) => boolean) | undefined;
   readonly closed?: ClosedToGit | undefined;
@@ -120,11 +120,11 @@ interface CommandSubject extends Subject {
 function subjectOf(
   command: Command,
   canBeAllowed: boolean,
-  { isConfined, alias }: CommandSurroundings,
+  { isConfined, standsFor }: CommandSurroundings,
 ): Omit<CommandSubject, 'reveal'> {
   const { text } = command;
   const readings = readingsOf(command);
-  const loss = alias === undefined ? lossOf(readings, { isConfined }) : undefined;
+  const loss = standsFor === undefined ? lossOf(readings, { isConfined }) : undefined;
   const isComplete = readings !== undefined;
   return {
     text,

@@ -85,7 +85,7 @@ export function createJudge(
   }: JudgeFacts,
 ): Judge {
   const { root } = surroundings;
-  const place = folder === undefined ? { workspace: root } : { workspace: folder, alias: root };
+  const place = folder === undefined ? { workspace: root } : { workspace: folder, standsFor: root };
   return async (call, realNames, added = []) => {
     const { conversationId = '', definition } = call;
     const rules = await readRulesFor(surroundings, { answeredIn, grantOf }, conversationId);

@@ -25,8 +25,8 @@ import { type IsSiteAllowed, judgePage, judgeSearch } from './web.ts';
 export interface Policy extends Rulebook {
   /** Its absolute path. Rules apply to paths relative to it, however a call writes them. */
   readonly workspace: string;
-  /** Another absolute path that calls may write for it. */
-  readonly alias?: string;
+  /** Set in a worktree: the absolute path of the workspace, which calls may write for it. */
+  readonly standsFor?: string;
   /** Whether a sandbox passed its self-test. */
   readonly isConfined: boolean;
   /** Whether hosts can be opened to a confined command by name. Else it has the whole network, or none. */
@@ -156,10 +156,10 @@ interface NamedPath {
 
 function namedPaths(
   subjects: readonly string[],
-  { workspace, alias, realNames }: Policy,
+  { workspace, standsFor, realNames }: Policy,
 ): NamedPath[] {
   return subjects.map((path, index) => ({
-    called: toRelative(path, workspace, alias),
+    called: toRelative(path, workspace, standsFor),
     realName: realNames?.[index],
   }));
 }
@@ -179,8 +179,8 @@ function decidingRulesOfPath(
 }
 
 /** `./a/../b` and the absolute path of `b` both become `b`. */
-function toRelative(path: string, workspace: string, alias: string | undefined): string {
-  const way = alias !== undefined && isAbsolute(path) ? relative(alias, path) : '..';
+function toRelative(path: string, workspace: string, standsFor: string | undefined): string {
+  const way = standsFor !== undefined && isAbsolute(path) ? relative(standsFor, path) : '..';
   const isByAlias = way !== '..' && !way.startsWith('../');
   return (isByAlias ? way : relative(workspace, resolve(workspace, path))) || '.';
 }

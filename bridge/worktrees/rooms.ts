@@ -152,7 +152,7 @@ export class Rooms implements CallRooms {
     const { root, store, confinement: outer } = this.#workshopOf();
     const paths = store.pathsOf(facts.conversationId);
     const folder = await folderOf(root, facts, paths);
-    const workspace = await Workspace.open(folder.workspace, { alias: root });
+    const workspace = await Workspace.open(folder.workspace, { standsFor: root });
     const confinement = await outer.elsewhere(folder);
     if (confinement.nameless) workspace.keepClosed(confinement.nameless);
     const source: RoomSource = {

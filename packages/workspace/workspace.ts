@@ -52,8 +52,8 @@ export interface WorkspaceOptions {
   /** Absolute paths of secrets that the machine's owner opens. */
   readonly openedPaths?: readonly string[];
   readonly home?: string;
-  /** Absolute. */
-  readonly alias?: string;
+  /** The folder that this one is a copy of, absolute: calls may begin a path with it. */
+  readonly standsFor?: string;
 }
 
 /** What ignore files close in a folder. All views of one workspace share it. */
@@ -97,11 +97,11 @@ export class Workspace {
   /**
    * Opens a folder. Throws a {@link WorkspaceError} for `/`, the home folder, a folder that contains it, and anything
    * that is no folder. `closedPaths` are absolute paths that may neither be read nor changed (our own state). A path in
-   * a call may begin with `alias` instead of the folder, whose ignore files then count too.
+   * a call may begin with `standsFor` instead of the folder, whose ignore files then count too.
    */
   static async open(
     folder: string,
-    { closedPaths = [], openedPaths = [], home = homedir(), alias }: WorkspaceOptions = {},
+    { closedPaths = [], openedPaths = [], home = homedir(), standsFor }: WorkspaceOptions = {},
   ): Promise<Workspace> {
     const given = resolve(folder);
     const root = await realFolder(given);
@@ -111,7 +111,7 @@ export class Workspace {
         `${nameInLine(root)} is or contains the home folder: choose the folder of one project.`,
       );
     }
-    const roots = alias === undefined ? [root] : [root, alias];
+    const roots = standsFor === undefined ? [root] : [root, standsFor];
     const ignored = {
       closed: roots.map((each) => new IgnoredPaths(each, TOOL_IGNORE_FILES)),
       unindexed: roots.map((each) => new IgnoredPaths(each, INDEX_IGNORE_FILES)),
@@ -120,7 +120,7 @@ export class Workspace {
     const closed = await Promise.all(closedPaths.map((path) => resolveExisting(resolve(path))));
     return new Workspace({
       root,
-      given: alias ?? given,
+      given: standsFor ?? given,
       closedPaths: closed,
       openedPaths: new Set(openedPaths),
       ignored,

@@ -47,7 +47,7 @@ export interface BasesOptions {
   /** Absolute paths that the machine's owner opens: those of secrets in the workspace are not closed. */
   readonly readable: readonly string[];
   /** A folder for which the workspace stands, and whose ignore files hold here too. */
-  readonly alias?: string | undefined;
+  readonly standsFor?: string | undefined;
 }
 
 /** A base that closes every known entry. */
@@ -85,8 +85,8 @@ export class Bases implements Disposable {
   ): Promise<
     { readonly ok: true; readonly bases: Bases } | { readonly ok: false; reason: string }
   > {
-    const { workspace, alias = workspace } = options;
-    const ignoring = [...new Set([workspace, alias])].map(fromText);
+    const { workspace, standsFor = workspace } = options;
+    const ignoring = [...new Set([workspace, standsFor])].map(fromText);
     const bases = new Bases(options, ignoring);
     const look = bases.#look(FOLDER_LIMITS.firstScanMs);
     const [found] = await Promise.all([look, bases.#nameAuthor()]);

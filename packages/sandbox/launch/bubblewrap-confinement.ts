@@ -54,10 +54,10 @@ export async function bubblewrapConfinement(
   | { readonly ok: false; readonly reason: string }
 > {
   const { workspace, closedFolders, readable = [], links = [] } = surroundings;
-  const shown = new Links(links, account, surroundings.alias ?? workspace);
+  const shown = new Links(links, account, surroundings.standsFor ?? workspace);
   const { cacheFolder } = surroundings;
   // A worktree shares them with the workspace, whose commands may run.
-  const mayEmpty = surroundings.alias === undefined;
+  const mayEmpty = surroundings.standsFor === undefined;
   // Every start of a bridge waits for these. Each looks at something else, and most start a program.
   const viewing = systemView({
     workspace,
@@ -92,7 +92,7 @@ export async function bubblewrapConfinement(
     links: shown,
     maskFolder: surroundings.maskFolder,
     readable,
-    alias: surroundings.alias,
+    standsFor: surroundings.standsFor,
     gitView: bind('--bind', linked),
     // A mistake in the person's settings of git keeps no command from its start.
     readAuthor: async () => (await readAuthor(workspace, account)) ?? UNKNOWN_AUTHOR,
@@ -170,7 +170,7 @@ async function confineElsewhere(
   machine: SandboxMachine,
 ): Promise<Confinement> {
   const { bubblewrap, account, surroundings, memory } = machine;
-  const there = { ...surroundings, ...folder, alias: surroundings.workspace };
+  const there = { ...surroundings, ...folder, standsFor: surroundings.workspace };
   const made = await bubblewrapConfinement(bubblewrap, account, there, memory);
   if (made.ok) return made.confinement;
   throw new ToolFailure('SANDBOX_FAILED', made.reason);

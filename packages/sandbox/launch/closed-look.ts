@@ -34,22 +34,22 @@ export class ClosedLook {
   /** Places that only a link or a setting closes, from the look before any command ran. */
   #led: readonly ClosedEntry[] = [];
 
-  private constructor(workspace: string, alias: string, readable: readonly string[]) {
+  private constructor(workspace: string, standsFor: string, readable: readonly string[]) {
     this.#workspace = fromText(workspace);
     const opened = new Set(readable.map(fromText));
-    const ignoring = [...new Set([workspace, alias])].map(fromText);
+    const ignoring = [...new Set([workspace, standsFor])].map(fromText);
     this.#scan = new WorkspaceScan(this.#workspace, { ignoring, opened });
   }
 
-  /** `alias` and `readable` as in the surroundings. `reason` is a sentence on why no command can be confined here. */
+  /** `standsFor` and `readable` as in the surroundings. `reason` is a sentence on why no command can be confined here. */
   static async open(
     workspace: string,
-    alias: string,
+    standsFor: string,
     readable: readonly string[],
   ): Promise<
     { readonly ok: true; readonly look: ClosedLook } | { readonly ok: false; reason: string }
   > {
-    const look = new ClosedLook(workspace, alias, readable);
+    const look = new ClosedLook(workspace, standsFor, readable);
     const found = await look.#look(FOLDER_LIMITS.firstScanMs);
     if (found.isCut) return { ok: false, reason: TOO_LARGE };
     if (found.odd) {

@@ -33,7 +33,7 @@ export interface SandboxSurroundings {
   /** Further variables of confined commands. */
   readonly variables?: Readonly<Record<string, string>>;
   /** The folder that the workspace stands for: its ignore files hold here too. */
-  readonly alias?: string;
+  readonly standsFor?: string;
 }
 
 /** A folder whose commands are confined as those of the workspace are, but apart from it. */

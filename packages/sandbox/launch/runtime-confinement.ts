@@ -52,12 +52,12 @@ export async function runtimeConfinement(
   | { readonly ok: false; readonly reason: string }
 > {
   const { workspace, home, environment, readable = [], links = [] } = surroundings;
-  const { closedFolders, alias = workspace } = surroundings;
+  const { closedFolders, standsFor = workspace } = surroundings;
   const { account } = base;
   const searchPath = environment['PATH'] ?? '';
   const options = { workspace, account, home, searchPath, readable, closedFolders };
   const [opened, tools, gitFolders] = await Promise.all([
-    ClosedLook.open(workspace, alias, readable),
+    ClosedLook.open(workspace, standsFor, readable),
     shownPaths(options),
     linkedGit(workspace),
   ]);
@@ -116,7 +116,7 @@ function confinementOf(machine: RuntimeMachine): Confinement {
       return { ...launchOf(argv, machine, `exec ${words}`), cwd: launch.cwd, env: launch.env };
     },
     elsewhere: async (folder) => {
-      const there = { ...surroundings, ...folder, alias: surroundings.workspace };
+      const there = { ...surroundings, ...folder, standsFor: surroundings.workspace };
       const made = await runtimeConfinement(machine, there);
       if (made.ok) return made.confinement;
       throw new ToolFailure('SANDBOX_FAILED', made.reason);
@@ -247,9 +247,9 @@ function reaching(
   { platform, account, shown, surroundings }: RuntimeMachine,
   writable: readonly string[],
 ): Required<SandboxRules> {
-  const { home, closedFolders, workspace, alias } = surroundings;
+  const { home, closedFolders, workspace, standsFor } = surroundings;
   const homes = [...new Set([home, account.home])];
-  const others = alias === undefined ? [] : [alias];
+  const others = standsFor === undefined ? [] : [standsFor];
   const closed = [...homes, ...platform.closed(home, workspace), ...closedFolders, ...others];
   return {
     network: { allowedDomains: [], deniedDomains: [] },

@@ -89,7 +89,7 @@ test.each<[string, string, Rule['decision']]>([
 });
 
 test('a command in a worktree deletes copies, and is not asked about', () => {
-  expect(verdict('rm -rf a', { ...CONFINED, workspace: '/copy', alias: '/w' }).decision).toBe(
+  expect(verdict('rm -rf a', { ...CONFINED, workspace: '/copy', standsFor: '/w' }).decision).toBe(
     'allow',
   );
 });

@@ -71,7 +71,7 @@ it('a path of .cursorindexingignore is only shown where a message names it', asy
 it('the ignore files of the folder that a worktree stands for hold in it', async () => {
   const place = await temporaryWorkspace({ 'main/.cursorignore': '/a.ts\n', 'tree/a.ts': 'x' });
   const root = join(place.root, 'tree');
-  const workspace = await Workspace.open(root, { alias: join(place.root, 'main') });
+  const workspace = await Workspace.open(root, { standsFor: join(place.root, 'main') });
   expect(workspace.mayName(join(root, 'a.ts'))).toBe(false);
   await expect(workspace.resolve('a.ts', 'read')).rejects.toMatchObject({ code: 'SECRET_PATH' });
 });
