@@ -8,6 +8,7 @@ import { expect, test } from 'vitest';
 import { looksLikeRepository } from '../../../bridge/sandbox/view/protected.ts';
 import { completeRepository } from '../../../bridge/workspace/repository-marks.ts';
 import { Workspace } from '../../../bridge/workspace/workspace.ts';
+import { fewOf } from '../../depth.ts';
 import { randomFrom } from '../checkpoints/random.ts';
 import {
   contextIn,
@@ -25,7 +26,7 @@ const PARTS = {
   'hooks/post-index-change': '#!/bin/sh\ntouch ../../ran\n',
 } as const;
 type Part = keyof typeof PARTS;
-const ROUNDS = 40;
+const ROUNDS = fewOf(40, 10);
 const FOLDER = 'sub/x';
 
 test('the settings run a program where nothing is in their way', async () => {
