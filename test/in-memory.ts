@@ -14,7 +14,10 @@ export function memoryFolder(): string | undefined {
   return bavail * bsize < MIN_FREE_BYTES ? undefined : MEMORY;
 }
 
-/** For a file of tests that make their own folders, and run no program from them: some systems forbid that there. */
+/**
+ * For a file of tests that make folders of their own and run no program from them, as git runs hooks: some systems forbid
+ * that there. Not for one that a `*.deep.ts` imports beside such tests.
+ */
 export function keepFoldersInMemory(): void {
   const folder = memoryFolder();
   if (folder !== undefined) beforeEach(() => void vi.stubEnv('TMPDIR', folder));

@@ -2,7 +2,10 @@ import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import { CODEBASE_LIMITS } from '../../../bridge/search/codebase/limits.ts';
 import { findTool } from '../../../shared/tools/catalogue.ts';
+import { keepFoldersInMemory } from '../../in-memory.ts';
 import { temporaryWorkspace } from '../tools/temporary-workspace.ts';
+
+keepFoldersInMemory();
 
 const FILES = {
   'src/main.py': 'from flask import Flask\n\napp = Flask(__name__)\n\n\n',

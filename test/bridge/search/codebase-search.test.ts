@@ -2,7 +2,10 @@ import { mkdir, symlink } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { CODEBASE_LIMITS } from '../../../bridge/search/codebase/limits.ts';
 import { searchCodebase } from '../../../bridge/search/codebase-search.ts';
+import { keepFoldersInMemory } from '../../in-memory.ts';
 import { type TemporaryWorkspace, temporaryWorkspace } from '../tools/temporary-workspace.ts';
+
+keepFoldersInMemory();
 
 const PROJECT = {
   '.gitignore': 'ignored/\n',

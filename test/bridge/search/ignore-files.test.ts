@@ -3,8 +3,11 @@ import { describe, expect, it, vi } from 'vitest';
 import { rulesFromAbove } from '../../../bridge/ignored/rules.ts';
 import { listFiles } from '../../../bridge/search/file-list.ts';
 import { runRipgrep } from '../../../bridge/search/ripgrep.ts';
+import { keepFoldersInMemory } from '../../in-memory.ts';
 import { type TemporaryWorkspace, temporaryWorkspace } from '../tools/temporary-workspace.ts';
 import { listedByRipgrep, randomProject } from './random-project.ts';
+
+keepFoldersInMemory();
 
 it.each([
   ['with many ways through it', '**/a/'.repeat(100), 21],

@@ -2,8 +2,11 @@ import { rename, symlink } from 'node:fs/promises';
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { Policy } from '../../../bridge/admission/policy.ts';
 import { Rule } from '../../../bridge/admission/rules.ts';
+import { keepFoldersInMemory } from '../../in-memory.ts';
 import { visibility } from '../admission/judging.ts';
 import { type TemporaryWorkspace, temporaryWorkspace } from '../tools/temporary-workspace.ts';
+
+keepFoldersInMemory();
 
 const FILES = {
   'src/a.ts': 'export const visibleTunnel = 1;\n',

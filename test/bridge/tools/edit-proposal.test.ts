@@ -1,6 +1,9 @@
 import { expect, it } from 'vitest';
 import { FileEditMetadata } from '../../../shared/wire/documents.ts';
+import { keepFoldersInMemory } from '../../in-memory.ts';
 import { temporaryWorkspace } from './temporary-workspace.ts';
+
+keepFoldersInMemory();
 
 const LINES = Array.from({ length: 2_000 }, (_, at) => `this is the line number ${at}\n`);
 

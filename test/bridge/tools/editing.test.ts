@@ -1,8 +1,11 @@
 import { chown, link, readdir, stat, symlink, writeFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { FileEditMetadata } from '../../../shared/wire/documents.ts';
+import { keepFoldersInMemory } from '../../in-memory.ts';
 import { searchPatiently } from '../edits/patient-diff.ts';
 import { temporaryWorkspace } from './temporary-workspace.ts';
+
+keepFoldersInMemory();
 
 searchPatiently();
 

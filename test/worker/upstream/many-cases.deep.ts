@@ -4,6 +4,7 @@ import '../reply/documents.test.ts';
 import '../reply/fences.test.ts';
 import '../words/markdown.test.ts';
 import './dialects/anthropic-reader.test.ts';
+import './dialects/fit-calls.test.ts';
 import './dialects/responses-reader.test.ts';
 import './reader.test.ts';
 import './reader-calls.test.ts';
