@@ -59,6 +59,9 @@ export default defineConfig({
           ...BUSY,
           // One runtime for all files of a test worker: starting it took most of a file's time.
           isolate: false,
+          // Each loads all of the sources, which takes six seconds of processor time. Another number takes a group.
+          maxWorkers: 3,
+          sequence: { groupOrder: 1 },
           setupFiles: ['test/worker/fresh-objects.ts', 'test/patience.ts'],
           globalSetup: ['test/worker/quiet-runtime.ts', 'test/worker/storage-in-memory.ts'],
         },

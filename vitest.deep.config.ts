@@ -24,7 +24,7 @@ export default defineConfig({
         test: {
           name: 'worker',
           include: ['{test/worker,doors/test}/**/*.deep.ts'],
-          globalSetup: 'test/worker/quiet-runtime.ts',
+          globalSetup: ['test/worker/quiet-runtime.ts', 'test/worker/storage-in-memory.ts'],
         },
       },
       {

@@ -14,6 +14,11 @@ export function deep(cases: number): number {
   return cases * depth;
 }
 
+/** Such a file tries each so many-th of its cases, and in `npm test` only each of the `few`. */
+export function eachOf(all: number, few: number): number {
+  return inject('depth') === undefined ? few : all;
+}
+
 /** How many cases a file tries that a `*.deep.ts` beside it imports: a few in `npm test`, there all of them. */
 export function fewOf(cases: number, few: number): number {
   return inject('depth') === undefined ? few : deep(cases);

@@ -8,7 +8,7 @@ import { afterAll } from 'vitest';
 import { MIB } from '../shared/units.ts';
 
 /** By how much the process may grow before a collection, which takes 0.1 s. */
-const MAX_GROWTH_BYTES = 64 * MIB;
+const MAX_GROWTH_BYTES = 192 * MIB;
 
 setFlagsFromString('--expose-gc');
 const collect: NodeJS.GCFunction = runInNewContext('gc');

@@ -25,7 +25,8 @@ export function processOf(book: ProcessBook, id: string, conversationId: string)
 /** One line: what runs, and since when, or how it ended. */
 export function describeProcess({ id, title, folder, startedAtMs, state }: KnownProcess): string {
   const end = state.state === 'running' ? Date.now() : state.endedAtMs;
-  const seconds = ((end - startedAtMs) / SECOND).toFixed(1);
+  // The clock may have been set back.
+  const seconds = (Math.max(0, end - startedAtMs) / SECOND).toFixed(1);
   const text = state.state === 'running' ? 'Running.' : describeEnd(state.end).text;
   const line = shorten(inOneLine(title), TERMINAL_LIMITS.maxListedChars);
   return `${id}: ${line} (in ${inOneLine(folder)}). ${text} ${seconds} s since its start.`;

@@ -4,6 +4,7 @@ import { env } from 'cloudflare:workers';
 import { SignJWT } from 'jose';
 import { vi } from 'vitest';
 import type { WireError } from '../../shared/errors.ts';
+import { MINUTE } from '../../shared/units.ts';
 import type { ChatResponse } from '../../shared/wire/documents.ts';
 import {
   decodeSecrets,
@@ -35,10 +36,31 @@ export const standsAt = new Map<string, string>();
 /** The accounts that got a token in this file. */
 export const accountsCalled = new Set<string>();
 
+/** Tokens that say the same: signing one, and checking it, costs more than most requests. */
+const signed = new Map<string, { readonly token: string; readonly madeMs: number }>();
+/** Where a test moves the clock, it gets another one. */
+const MAX_AGE_MS = MINUTE;
+
 export async function tokenFor(options: TokenOptions = {}): Promise<string> {
-  const { account = 'ada', expires = '1h', issued, secret } = options;
+  const { account = 'ada', expires, issued, secret } = options;
   accountsCalled.add(account);
   const { claims = { scope: 'user', bridge: standsAt.get(account) } } = options;
+  if (expires ?? issued ?? secret) return await sign({ ...options, account, claims });
+  const key = JSON.stringify([account, claims]);
+  const known = signed.get(key);
+  if (known && Math.abs(Date.now() - known.madeMs) < MAX_AGE_MS) return known.token;
+  const token = await sign({ account, claims });
+  signed.set(key, { token, madeMs: Date.now() });
+  return token;
+}
+
+async function sign({
+  account,
+  claims,
+  expires = '1h',
+  issued,
+  secret,
+}: TokenOptions & Required<Pick<TokenOptions, 'account' | 'claims'>>): Promise<string> {
   const decoded = decodeSecrets(secret ?? env.AUTH_SECRET ?? '');
   const key = decoded.ok ? decoded.secrets[0] : new Uint8Array(MIN_SECRET_BYTES);
   const jwt = new SignJWT(claims);

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { renameSync, rmSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { logTo } from '../../../machine/log.ts';
 import { carryOut } from '../../../test/bridge/tools/temporary-workspace.ts';
 import {
@@ -12,6 +12,7 @@ import {
   silent,
   vectorsFor,
 } from '../../../test/far-ends/embeddings-server.ts';
+import { keepFoldersInMemory } from '../../../test/in-memory.ts';
 import type { CodeEmbedding } from '../code-index.ts';
 import { findCode } from '../found-code.ts';
 import { INDEX_LIMITS } from '../limits.ts';
@@ -26,6 +27,15 @@ const FILES = {
 
 /** It has no word of the file that answers it. */
 const QUESTION = 'striped animal';
+
+keepFoldersInMemory();
+
+/** An index waits for an editor that saves often, and for a server that fails: here neither is to come. */
+beforeEach(() => {
+  for (const name of ['embedDelayMs', 'retryMs'] as const) {
+    vi.spyOn(INDEX_LIMITS as Record<typeof name, number>, name, 'get').mockReturnValue(20);
+  }
+});
 
 function by(far: EmbeddingsServer): CodeEmbedding {
   return { service: far, readSendable: async () => () => true };

@@ -2,7 +2,10 @@ import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import { findTool } from '../../../shared/tools/catalogue.ts';
 import { temporaryWorkspace } from '../../../test/bridge/tools/temporary-workspace.ts';
+import { keepFoldersInMemory } from '../../../test/in-memory.ts';
 import { CODEBASE_LIMITS } from '../search/codebase/limits.ts';
+
+keepFoldersInMemory();
 
 const FILES = {
   'src/main.py': 'from flask import Flask\n\napp = Flask(__name__)\n\n\n',

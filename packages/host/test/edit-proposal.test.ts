@@ -1,6 +1,9 @@
 import { expect, it } from 'vitest';
 import { FileEditMetadata } from '../../../shared/wire/documents.ts';
 import { temporaryWorkspace } from '../../../test/bridge/tools/temporary-workspace.ts';
+import { keepFoldersInMemory } from '../../../test/in-memory.ts';
+
+keepFoldersInMemory();
 
 const LINES = Array.from({ length: 2_000 }, (_, at) => `this is the line number ${at}\n`);
 

@@ -4,6 +4,7 @@ import '../../../test/worker/reply/documents.test.ts';
 import '../../../test/worker/reply/fences.test.ts';
 import '../../../doors/test/words/markdown.test.ts';
 import './dialects/anthropic-reader.test.ts';
+import './dialects/fit-calls.test.ts';
 import './dialects/responses-reader.test.ts';
 import './reader.test.ts';
 import './reader-calls.test.ts';

@@ -15,12 +15,7 @@ const LINKED: readonly (readonly [string, Readonly<Record<string, string>>, stri
   ['a folder that is not there yet', { 'a/.vscode': '../x/y' }, 'x/y/tasks.json', 'x/tasks.json'],
   ['an inner folder', { '.claude/skills': '../x' }, 'x/s/SKILL.md', 'y/s/SKILL.md'],
   ['a hook of git', { '.git/hooks/pre-commit': '../../tools/check' }, 'tools/check', 'tools/a'],
-  [
-    'all hooks of git',
-    { '.git/hooks': '../tools' },
-    'tools/pre-push',
-    'tool/pre-push',
-  ],
+  ['all hooks of git', { '.git/hooks': '../tools' }, 'tools/pre-push', 'tool/pre-push'],
   ['a chain', { '.github': 'one', one: 'two', two: 'gh' }, 'gh/hooks/h.json', 'gh/a.json'],
   [
     'a link behind a link',

@@ -11,6 +11,7 @@ import {
   type TemporaryWorkspace,
   temporaryWorkspace,
 } from '../../../test/bridge/tools/temporary-workspace.ts';
+import { fewOf } from '../../../test/depth.ts';
 import { looksLikeRepository } from '../closed/protected.ts';
 import { completeRepository } from '../repository-marks.ts';
 import { Workspace } from '../workspace.ts';
@@ -25,7 +26,7 @@ const PARTS = {
   'hooks/post-index-change': '#!/bin/sh\ntouch ../../ran\n',
 } as const;
 type Part = keyof typeof PARTS;
-const ROUNDS = 40;
+const ROUNDS = fewOf(40, 10);
 const FOLDER = 'sub/x';
 
 test('the settings run a program where nothing is in their way', async () => {

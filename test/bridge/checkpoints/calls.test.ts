@@ -5,8 +5,11 @@ import { Checkpoints } from '../../../bridge/checkpoints/checkpoints.ts';
 import { CHECKPOINT_LIMITS } from '../../../bridge/checkpoints/limits.ts';
 import { undoTools } from '../../../bridge/checkpoints/tools.ts';
 import { newConversationId, responseIdOf } from '../../../shared/ids.ts';
+import { keepFoldersInMemory } from '../../in-memory.ts';
 import { temporaryWorkspace } from '../tools/temporary-workspace.ts';
 import { Bench, newCall } from '../tunnel/session-bench.ts';
+
+keepFoldersInMemory();
 
 const FILES = { 'a.txt': 'one\n', 'b.txt': 'b\n', 'c.txt': 'c\n' };
 

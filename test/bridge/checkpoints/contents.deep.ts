@@ -1,7 +1,10 @@
 import { expect, test } from 'vitest';
 import { deep } from '../../depth.ts';
+import { keepFoldersInMemory } from '../../in-memory.ts';
 import { tryMessage } from './generated-message.ts';
 import { Shell } from './shell.ts';
+
+keepFoldersInMemory();
 
 const MESSAGES = deep(1000);
 

@@ -10,9 +10,12 @@ import { createCommandTools } from '../../../bridge/commands/feature.ts';
 import { sha256 } from '../../../machine/hash.ts';
 import { unconfined } from '../../../packages/sandbox/launch/confinement.ts';
 import { newConversationId, responseIdOf } from '../../../shared/ids.ts';
+import { keepFoldersInMemory } from '../../in-memory.ts';
 import { background } from '../commands/command-tools.ts';
 import { temporaryWorkspace } from '../tools/temporary-workspace.ts';
 import { Bench, newCall } from '../tunnel/session-bench.ts';
+
+keepFoldersInMemory();
 
 const FILES = {
   'a.txt': 'one\n',

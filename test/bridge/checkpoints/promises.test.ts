@@ -4,8 +4,11 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { CHECKPOINT_LIMITS } from '../../../bridge/checkpoints/limits.ts';
 import { KIB } from '../../../shared/units.ts';
+import { keepFoldersInMemory } from '../../in-memory.ts';
 import { Shell } from './shell.ts';
 import { UndoneFolder } from './undone-folder.ts';
+
+keepFoldersInMemory();
 
 /** A small store, which is soon full. */
 const SMALL = {

@@ -7,8 +7,11 @@ import { CHECKPOINT_LIMITS } from '../../../bridge/checkpoints/limits.ts';
 import { previewUndo } from '../../../bridge/checkpoints/undo.ts';
 import { sentenceOf } from '../../../bridge/checkpoints/words.ts';
 import { TREE_LIMITS } from '../../../packages/workspace/tree/limits.ts';
+import { keepFoldersInMemory } from '../../in-memory.ts';
 import { Shell } from './shell.ts';
 import { UndoneFolder } from './undone-folder.ts';
+
+keepFoldersInMemory();
 
 const FILES = {
   'b.md': 'B\n',

@@ -14,9 +14,10 @@ function ended(printed = '', { command = 'sleep 60', conversationId = 'conv_test
   const output = new BoundedOutput(TERMINAL_LIMITS.keptTailChars);
   output.append(printed);
   const end = { state: 'exited', exitCode: 0 } as const;
-  const state = { state: 'ended', end, endedAtMs: Date.now() } as const;
+  const nowMs = Date.now();
+  const state = { state: 'ended', end, endedAtMs: nowMs } as const;
   const about = { ...aboutCommand(command), conversationId };
-  return background.book.add(about, { output, startedAtMs: Date.now(), state }).id;
+  return background.book.add(about, { output, startedAtMs: nowMs, state }).id;
 }
 
 const { maxHeadChars, maxPageChars, keptTailChars } = TERMINAL_LIMITS;

@@ -10,7 +10,10 @@ import { Workspace } from '../../../packages/workspace/workspace.ts';
 import { RULE_FILE_LIMITS } from '../../../shared/limits.ts';
 import { MINUTE, SECOND } from '../../../shared/units.ts';
 import { RuleSet } from '../../../shared/wire/rules.ts';
+import { keepFoldersInMemory } from '../../in-memory.ts';
 import { temporaryFolder, temporaryWorkspace } from '../tools/temporary-workspace.ts';
+
+keepFoldersInMemory();
 
 const signal = new AbortController().signal;
 

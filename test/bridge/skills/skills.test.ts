@@ -6,7 +6,10 @@ import { placesOf } from '../../../bridge/skills/places.ts';
 import { type SkillCaller, Skills } from '../../../bridge/skills/skills.ts';
 import { SKILL_LIMITS } from '../../../shared/limits.ts';
 import { SkillSet } from '../../../shared/wire/skills.ts';
+import { keepFoldersInMemory } from '../../in-memory.ts';
 import { temporaryFolder, temporaryWorkspace } from '../tools/temporary-workspace.ts';
+
+keepFoldersInMemory();
 
 const { signal } = new AbortController();
 const PERSON: SkillCaller = { as: 'person', isOwners: true };

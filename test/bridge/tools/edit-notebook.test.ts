@@ -1,7 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { FileEditMetadata } from '../../../shared/wire/documents.ts';
+import { keepFoldersInMemory } from '../../in-memory.ts';
 import { temporaryWorkspace } from './temporary-workspace.ts';
+
+keepFoldersInMemory();
 
 /** As Jupyter writes it. */
 const NOTEBOOK = {

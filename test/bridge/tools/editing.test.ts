@@ -2,7 +2,10 @@ import { chown, link, readdir, stat, symlink, writeFile } from 'node:fs/promises
 import { describe, expect, it } from 'vitest';
 import { searchPatiently } from '../../../packages/edits/test/patient-diff.ts';
 import { FileEditMetadata } from '../../../shared/wire/documents.ts';
+import { keepFoldersInMemory } from '../../in-memory.ts';
 import { temporaryWorkspace } from './temporary-workspace.ts';
+
+keepFoldersInMemory();
 
 searchPatiently();
 

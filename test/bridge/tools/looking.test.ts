@@ -6,7 +6,10 @@ import { LongRecord, splitRecords } from '../../../packages/code-index/search/re
 import { runRipgrep } from '../../../packages/code-index/search/ripgrep.ts';
 import { Workspace } from '../../../packages/workspace/workspace.ts';
 import { TOOL_LIMITS } from '../../../shared/limits.ts';
+import { keepFoldersInMemory } from '../../in-memory.ts';
 import { temporaryWorkspace } from './temporary-workspace.ts';
+
+keepFoldersInMemory();
 
 const FIVE = 'one\ntwo\nthree\nfour\nfive\n';
 

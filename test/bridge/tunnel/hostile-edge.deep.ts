@@ -1,9 +1,12 @@
 import { beforeEach, expect, it, vi } from 'vitest';
 import { deep } from '../../depth.ts';
+import { keepFoldersInMemory } from '../../in-memory.ts';
 import { attack, overruns } from './hostile-edge.ts';
 
 const SEEDS = deep(500);
 const FIRST_SEED = 1;
+
+keepFoldersInMemory();
 
 // A process that was killed here still ends its calls, into a journal that is closed.
 beforeEach(() => void vi.spyOn(console, 'error').mockImplementation(() => {}));

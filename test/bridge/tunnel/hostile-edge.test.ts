@@ -1,8 +1,11 @@
 import { beforeEach, expect, it, vi } from 'vitest';
+import { keepFoldersInMemory } from '../../in-memory.ts';
 import { attack, overruns } from './hostile-edge.ts';
 
 /** `test:deep` runs five hundred. */
-const SEEDS = 15;
+const SEEDS = 5;
+
+keepFoldersInMemory();
 
 // A process that was killed here still ends its calls, into a journal that is closed.
 beforeEach(() => void vi.spyOn(console, 'error').mockImplementation(() => {}));

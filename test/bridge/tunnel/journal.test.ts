@@ -9,7 +9,10 @@ import { JOURNAL_LIMITS } from '../../../bridge/tunnel/limits.ts';
 import { newCallId } from '../../../shared/ids.ts';
 import type { Effect } from '../../../shared/wire/modes.ts';
 import type { ToolResult } from '../../../shared/wire/tunnel.ts';
+import { keepFoldersInMemory } from '../../in-memory.ts';
 import { temporaryFolder } from '../tools/temporary-workspace.ts';
+
+keepFoldersInMemory();
 
 const DONE: ToolResult = { status: 'success', data: 'done', metadata: { exitCode: 0 } };
 const newCall = () => newCallId(randomUUID());

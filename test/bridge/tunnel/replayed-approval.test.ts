@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { newCallId } from '../../../shared/ids.ts';
 import type { ApprovalAnswer, ToolCall } from '../../../shared/wire/tunnel.ts';
+import { keepFoldersInMemory } from '../../in-memory.ts';
 import { type Device, newDevice } from '../admission/device.ts';
 import {
   Bench,
@@ -15,6 +16,8 @@ import {
   scriptedTool,
   settle,
 } from './session-bench.ts';
+
+keepFoldersInMemory();
 
 let device: Device;
 let runs: ScriptedRun[];

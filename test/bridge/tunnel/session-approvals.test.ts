@@ -5,8 +5,11 @@ import { RUN_LIMITS } from '../../../shared/limits.ts';
 import { ALLOW_ONCE } from '../../../shared/wire/approval-text.ts';
 import type { ApprovalQuestion, Proposal } from '../../../shared/wire/approvals.ts';
 import type { ToolCall } from '../../../shared/wire/tunnel.ts';
+import { keepFoldersInMemory } from '../../in-memory.ts';
 import { type Device, newDevice } from '../admission/device.ts';
 import { Bench, newCall, nextQuestion, nextResult, scriptedTool } from './session-bench.ts';
+
+keepFoldersInMemory();
 
 const REASON = 'the test says so';
 

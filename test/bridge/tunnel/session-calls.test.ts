@@ -2,6 +2,7 @@ import { describe, expect, test, vi } from 'vitest';
 import { LINK_LIMITS } from '../../../bridge/tunnel/limits.ts';
 import { logTo } from '../../../machine/log.ts';
 import type { LogEntry } from '../../../machine/log-line.ts';
+import { keepFoldersInMemory } from '../../in-memory.ts';
 import {
   Bench,
   command,
@@ -13,6 +14,8 @@ import {
   settle,
   startCall,
 } from './session-bench.ts';
+
+keepFoldersInMemory();
 
 describe('calls that come together', () => {
   const write = (contents: string) => newCall('write', { path: 'a.txt', contents });

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
+import { keepFoldersInMemory } from '../../in-memory.ts';
 import {
   Bench,
   CANCELLED,
@@ -14,6 +15,8 @@ import {
   startCall,
   UNKNOWN,
 } from './session-bench.ts';
+
+keepFoldersInMemory();
 
 describe('a cancel', () => {
   test('before its call answers it, and the call never runs', async () => {

@@ -5,6 +5,7 @@ import { EDIT_LIMITS } from '../../../packages/edits/limits.ts';
 import type { ApprovalQuestion } from '../../../shared/wire/approvals.ts';
 import type { Decision } from '../../../shared/wire/policy.ts';
 import type { ToolCall } from '../../../shared/wire/tunnel.ts';
+import { keepFoldersInMemory } from '../../in-memory.ts';
 import { type Device, newDevice } from '../admission/device.ts';
 import {
   Bench,
@@ -14,6 +15,8 @@ import {
   nextRun,
   scriptedTool,
 } from './session-bench.ts';
+
+keepFoldersInMemory();
 
 const FILES = { 'a.txt': 'one\ntwo\nthree\n' };
 const CANCELLED = { status: 'error', code: 'CANCELLED' };

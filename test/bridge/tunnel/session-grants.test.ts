@@ -6,6 +6,7 @@ import { changeGrants } from '../../../bridge/grantees/grant-file.ts';
 import { newConversationId } from '../../../shared/ids.ts';
 import { guestEdit } from '../../../shared/tools/guest-edit.ts';
 import type { ToolCall } from '../../../shared/wire/tunnel.ts';
+import { keepFoldersInMemory } from '../../in-memory.ts';
 import {
   Bench,
   command,
@@ -16,6 +17,8 @@ import {
   scriptedTool,
   settle,
 } from './session-bench.ts';
+
+keepFoldersInMemory();
 
 const NOT_GRANTED = { status: 'error', code: 'NOT_GRANTED' };
 

@@ -1,8 +1,11 @@
 import { rename, symlink } from 'node:fs/promises';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import type { CallLimits, ToolCall } from '../../../shared/wire/tunnel.ts';
+import { keepFoldersInMemory } from '../../in-memory.ts';
 import { type Device, newDevice } from '../admission/device.ts';
 import { Bench, newCall, nextQuestion, nextResult } from './session-bench.ts';
+
+keepFoldersInMemory();
 
 const FILES = { 'src/a.txt': 'a\n', 'lib/a.txt': 'secret\n' };
 const LIMITS: CallLimits = { allowedPaths: ['src/'] };

@@ -1,6 +1,7 @@
 import { describe, expect, test, vi } from 'vitest';
 import { RUN_LIMITS, TUNNEL_LIMITS } from '../../../shared/limits.ts';
 import type { Decision } from '../../../shared/wire/policy.ts';
+import { keepFoldersInMemory } from '../../in-memory.ts';
 import {
   Bench,
   command,
@@ -14,6 +15,8 @@ import {
   type ToolTraits,
   UNKNOWN,
 } from './session-bench.ts';
+
+keepFoldersInMemory();
 
 describe('a call that is delivered', () => {
   test('for the first time is run, and its result is sent with its duration', async () => {

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { temporaryFolder } from '../../local/temporary-folder.ts';
-import { DRAWBRIDGE } from '../bundle.ts';
+import { callDrawbridge } from '../called.ts';
 
 const SHELLS = ['bash', 'zsh', 'fish'] as const;
 type Shell = (typeof SHELLS)[number];
@@ -11,10 +11,9 @@ type Shell = (typeof SHELLS)[number];
 const isThere = (shell: Shell) => spawnSync(shell, ['-c', 'true']).status === 0;
 const scripts = new Map<Shell, string>();
 
-beforeAll(() => {
+beforeAll(async () => {
   for (const shell of SHELLS) {
-    const args = [DRAWBRIDGE, 'completion', shell];
-    scripts.set(shell, execFileSync(process.execPath, args, { encoding: 'utf8' }));
+    scripts.set(shell, (await callDrawbridge(['completion', shell])).stdout);
   }
 });
 
@@ -91,11 +90,9 @@ test('all shells know every command', () => {
   expect(names('zsh')).toEqual(names('bash'));
 });
 
-test('another shell is refused', () => {
-  const { status, stderr } = spawnSync(process.execPath, [DRAWBRIDGE, 'completion', 'tcsh'], {
-    encoding: 'utf8',
-  });
-  expect([status, stderr]).toEqual([
+test('another shell is refused', async () => {
+  const { code, stderr } = await callDrawbridge(['completion', 'tcsh']);
+  expect([code, stderr]).toEqual([
     2,
     expect.stringContaining('Allowed choices are bash, zsh, fish'),
   ]);

@@ -16,7 +16,7 @@ import { newConfig } from '../../local/config/config-folder.ts';
 import { temporaryFolder } from '../../local/temporary-folder.ts';
 import { DRAWBRIDGE } from '../bundle.ts';
 import { callDrawbridge } from '../called.ts';
-import { newPlace, runDrawbridge, startReady, upArguments } from '../drawbridge.ts';
+import { newPlace, startReady, upArguments } from '../drawbridge.ts';
 import { HAS_TERMINALS, openPseudoTerminal } from '../pseudo-terminal.ts';
 
 const done = { code: 0, stdout: '', stderr: '' };
@@ -232,7 +232,7 @@ describe('up', () => {
     ],
   ])('refuses to start with %s', async (_, config, why) => {
     const { env } = newOwner(config);
-    expect(await runDrawbridge(upArguments(newPlace()), { env })).toEqual(refused(why));
+    expect(await callDrawbridge(upArguments(newPlace()), { env })).toEqual(refused(why));
   });
 });
 
@@ -241,7 +241,7 @@ test('chat is in the default mode, unless it names another', async () => {
   const { env } = newOwner({ mode: 'plan' });
   const target = ['--url', api.url, '--token', 'token'];
   for (const words of [[], ['--mode', 'ask']]) {
-    await runDrawbridge(['chat', 'Hi', ...words, ...target], { env });
+    await callDrawbridge(['chat', 'Hi', ...words, ...target], { env });
   }
   expect(api.requests).toMatchObject([{ body: { mode: 'plan' } }, { body: { mode: 'ask' } }]);
 });

@@ -13,9 +13,12 @@ import { expect, test } from 'vitest';
 import { writeArchive } from '../../../local/archive/archive.ts';
 import { projectName } from '../../../local/state/folder.ts';
 import { openProjectState, openServerState } from '../../../local/state/state.ts';
+import { keepFoldersInMemory } from '../../in-memory.ts';
 import { account, conversation, store } from '../../local/check/stored.ts';
 import { temporaryFolder } from '../../local/temporary-folder.ts';
 import { callDrawbridge } from '../called.ts';
+
+keepFoldersInMemory();
 
 test('a backup is not written where an agent could read the keys in it', async () => {
   const { env, workspace, serverDir } = await newMachine();

@@ -12,9 +12,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { checkStorage } from '../../../local/check/check-storage.ts';
+import { keepFoldersInMemory } from '../../in-memory.ts';
 import { PAGE } from '../small-disk.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { account, conversation, store } from './stored.ts';
+
+keepFoldersInMemory();
 
 const IDS = [1, 2, 3].map((n) => `conv_${n}1111111-1111-4111-8111-111111110000`);
 const [FIRST = '', SECOND = '', THIRD = ''] = IDS;

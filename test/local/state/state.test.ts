@@ -17,7 +17,10 @@ import { openState, readUserToken } from '../../../local/state/state.ts';
 import { DAY } from '../../../shared/units.ts';
 import { approvalText, DEVICE_ALGORITHM } from '../../../shared/wire/approval-text.ts';
 import { QUESTION } from '../../client/sample-tape.ts';
+import { keepFoldersInMemory } from '../../in-memory.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
+
+keepFoldersInMemory();
 
 const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8);
 const readJson = (path: string) => JSON.parse(readFileSync(path, 'utf8'));

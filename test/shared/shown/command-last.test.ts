@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { withCommandLast } from '../../../shared/shown/command-last.ts';
 import { describeProposal } from '../../../shared/shown/proposal.ts';
 import type { Proposal } from '../../../shared/wire/approvals.ts';
+import { fewOf } from '../../depth.ts';
 
 /** What a command can imitate the lines of its limits with, and what could end a line. */
 const PIECES = [
@@ -17,6 +18,9 @@ const PIECES = [
     ' '.repeat(2_000),
   ],
 ];
+
+/** Every two of the pieces stand before these: `test:deep` has every three. */
+const LAST = PIECES.slice(0, fewOf(PIECES.length, 2));
 
 function proposal(command: string, folder = 'src'): Proposal {
   return {
@@ -36,7 +40,7 @@ it('no text of a command hides or imitates its limits, which come first', () => 
   expect(limits[0]).toBe('  folder: src');
   for (const one of PIECES) {
     for (const two of PIECES) {
-      for (const three of PIECES) {
+      for (const three of LAST) {
         const shown = withCommandLast(proposal(`${one}${two}${three}`));
         const [first = '', ...further] = shown.slice(limits.length);
         const isFine =

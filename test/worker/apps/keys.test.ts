@@ -1,7 +1,7 @@
 import { SELF } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { SignJWT } from 'jose';
-import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import type { KeyRequest, NewKey, Right } from '../../../shared/api/keys.ts';
 import type { ChatResponse } from '../../../shared/wire/documents.ts';
 import { decodeSecrets, TOKEN_AUDIENCE } from '../../../shared/wire/tokens.ts';
@@ -349,7 +349,7 @@ describe('the secret of a key', () => {
 it.each(ENDPOINTS.map((endpoint) => [endpoint.id, endpoint] as const))(
   '%s is open to the tokens that its description names, and to no others',
   async (_, { access, method, path, needs }) => {
-    const key = await makeKey({ can: needs && needs !== 'person' ? [needs] : ['read'] });
+    const key = await keyWith(needs && needs !== 'person' ? [needs] : ['read']);
     const others = (['read', 'chat', 'agents', 'manage', 'approve', 'machines'] as const).filter(
       (right) => right !== needs,
     );
@@ -359,19 +359,20 @@ it.each(ENDPOINTS.map((endpoint) => [endpoint.id, endpoint] as const))(
       bridge: await tokenFor({ claims: { scope: 'bridge', bridge } }),
       operator: await tokenFor({ claims: { scope: 'operator' } }),
       app: await signed(key),
-      appWithout: await signed(await makeKey({ can: others })),
+      appWithout: await signed(await keyWith(others)),
       secret: key.secret,
       nobody: undefined,
     };
     const place = path.replace('{id}', access === 'bridge' ? bridge : 'x').replace(/\{\w+\}/g, 'x');
     const allowed: string[] = [];
+    asked++;
     for (const [kind, token] of Object.entries(tokens)) {
       const response = await SELF.fetch(`https://drawbridge.test${place}`, {
         method: method.toUpperCase(),
         cf: {},
         // Strangers have few requests a minute from one address.
         headers: {
-          'cf-connecting-ip': `192.0.2.${made % 256}`,
+          'cf-connecting-ip': `192.0.2.${asked % 256}`,
           ...(token !== undefined && { authorization: `Bearer ${token}` }),
         },
       });
@@ -394,13 +395,34 @@ const ALLOWED = {
 
 const BRIDGE = { scope: 'bridge', bridge: `bridge_${crypto.randomUUID()}` };
 
+let asked = 0;
 let made = 0;
 
+/** One key for all operations that are asked with these rights: none of them changes it. */
+const shared = new Map<string, NewKey>();
+afterAll(async () => {
+  for (const { id } of shared.values()) await operate(`keys/${id}`, 'DELETE');
+});
+
+async function keyWith(can: readonly Right[]): Promise<NewKey> {
+  const known = shared.get(can.join());
+  if (known) return known;
+  const key = await newKey({ can: [...can] });
+  shared.set(can.join(), key);
+  return key;
+}
+
+/** Gone after the test: a server has few. */
 async function makeKey(terms: Partial<KeyRequest> = {}): Promise<NewKey> {
+  const key = await newKey(terms);
+  onTestFinished(async () => void (await operate(`keys/${key.id}`, 'DELETE')));
+  return key;
+}
+
+async function newKey(terms: Partial<KeyRequest>): Promise<NewKey> {
   const id = `shop-${(made++).toString(16)}${crypto.randomUUID().slice(0, 4)}`;
   const response = await operate('keys', 'POST', { id, ...terms });
   expect(response.status).toBe(201);
-  onTestFinished(async () => void (await operate(`keys/${id}`, 'DELETE'))); // A server has few.
   return await response.json();
 }
 

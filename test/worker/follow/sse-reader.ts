@@ -23,6 +23,9 @@ export class SseReader {
   retryMs: number | undefined;
   readonly #reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
   readonly #decoder = new TextDecoder();
+  readonly #events: ReadEvent[] = [];
+  /** How many of the frames are among the events, or were heartbeats. */
+  #parsed = 0;
   readonly #parser = createParser({
     onEvent: ({ event, id, data }) => this.raw.push({ event, id, data }),
     onRetry: (ms) => {
@@ -37,11 +40,13 @@ export class SseReader {
 
   /** All events so far, without heartbeats. */
   get events(): ReadEvent[] {
-    return this.raw.flatMap(({ event, id, data }) => {
+    for (const { event, id, data } of this.raw.slice(this.#parsed)) {
       const parsed = parseNamedEvent(event ?? '', data);
       if (!parsed) throw new Error(`not an event: ${event} ${data}`);
-      return parsed.type === 'heartbeat' ? [] : [{ id: Number(id), event: parsed }];
-    });
+      if (parsed.type !== 'heartbeat') this.#events.push({ id: Number(id), event: parsed });
+      this.#parsed++;
+    }
+    return [...this.#events];
   }
 
   /** Reads on until the condition holds; fails when the stream ends before. */

@@ -4,8 +4,11 @@ import {
   type TemporaryWorkspace,
   temporaryWorkspace,
 } from '../../../../test/bridge/tools/temporary-workspace.ts';
+import { keepFoldersInMemory } from '../../../../test/in-memory.ts';
 import { CODEBASE_LIMITS } from '../../search/codebase/limits.ts';
 import { searchCodebase } from '../../search/codebase-search.ts';
+
+keepFoldersInMemory();
 
 const PROJECT = {
   '.gitignore': 'ignored/\n',

@@ -4,10 +4,13 @@ import {
   type TemporaryWorkspace,
   temporaryWorkspace,
 } from '../../../../test/bridge/tools/temporary-workspace.ts';
+import { keepFoldersInMemory } from '../../../../test/in-memory.ts';
 import { rulesFromAbove } from '../../../workspace/ignored/rules.ts';
 import { listFiles } from '../../search/file-list.ts';
 import { runRipgrep } from '../../search/ripgrep.ts';
 import { listedByRipgrep, randomProject } from './random-project.ts';
+
+keepFoldersInMemory();
 
 it.each([
   ['with many ways through it', '**/a/'.repeat(100), 21],

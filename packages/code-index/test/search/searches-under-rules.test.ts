@@ -7,6 +7,9 @@ import {
   type TemporaryWorkspace,
   temporaryWorkspace,
 } from '../../../../test/bridge/tools/temporary-workspace.ts';
+import { keepFoldersInMemory } from '../../../../test/in-memory.ts';
+
+keepFoldersInMemory();
 
 const FILES = {
   'src/a.ts': 'export const visibleTunnel = 1;\n',

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import type { ModelDialect } from '../../../../shared/settings/dialects.ts';
+import { fewOf } from '../../../../test/depth.ts';
 import { randomWords } from '../../../../test/far-ends/random-words.ts';
 import { withFittingCalls } from '../../dialects/fit-calls.ts';
 import { targetOf } from '../target.ts';
@@ -33,7 +34,7 @@ function sent(dialect: ModelDialect, id: string, name: string, by?: string, call
 it('another model’s ids have the form of the dialect, and any name is one that servers accept', () => {
   const random = randomWords(7);
   const seen = new Map<string, string>();
-  for (let count = 0; count < 3_000; count++) {
+  for (let count = 0; count < fewOf(3_000, 500); count++) {
     const [id, name] = [random(), random()];
     for (const dialect of DIALECTS) {
       const made = sent(dialect, id, name, 'other');

@@ -8,6 +8,7 @@ import { mintToken } from '../../../../local/state/tokens.ts';
 import { DAY } from '../../../../shared/units.ts';
 import { newConfig } from '../../../local/config/config-folder.ts';
 import { FAKE_BRIDGE } from '../../bundle.ts';
+import { callDrawbridge } from '../../called.ts';
 import { newPlace, type Place, runDrawbridge, startDrawbridge } from '../../drawbridge.ts';
 
 const BRIDGE: [string, string] = [process.execPath, FAKE_BRIDGE];
@@ -126,13 +127,13 @@ describe('connect refuses', () => {
     ['a user token', userToken(), /names no bridge/],
   ])('%s', async (_, token, reason) => {
     const env = { DRAWBRIDGE_TOKEN: await token };
-    const { code, stderr } = await runDrawbridge(argumentsFor(newPlace()), { env });
+    const { code, stderr } = await callDrawbridge(argumentsFor(newPlace()), { env });
     expect([code, stderr]).toEqual([2, expect.stringMatching(reason)]);
   });
 
   test('a token file that is missing', async () => {
     const args = [...argumentsFor(newPlace()), '--token-file', '/no/such/file'];
-    const { code, stderr } = await runDrawbridge(args);
+    const { code, stderr } = await callDrawbridge(args);
     expect([code, stderr]).toEqual([2, expect.stringMatching(/\/no\/such\/file cannot be read/)]);
   });
 });
