@@ -8,7 +8,7 @@ import { reporters } from './test/progress.ts';
  * `/openapi.json` runs only in Node.
  */
 const PURE_ROOMS = [
-  'test/worker/{export,prompt,reply}/**/*.test.ts',
+  'test/worker/{export,reply}/**/*.test.ts',
   'test/worker/conversation/memory/**/*.test.ts',
   'test/worker/api/openapi/lint.test.ts',
   'doors/test/ui-messages/chunks.test.ts',

@@ -237,14 +237,14 @@ const MAY_IMPORT = parseTable(`
     playwright-core zod node:
 
   worker/ports: shared worker/conversation/store worker/images worker/outcome.ts worker/storage
-  worker/env.ts: packages/model worker/deliveries worker/ports worker/prompt worker/storage
+  worker/env.ts: packages/model packages/prompt worker/deliveries worker/ports worker/storage
   worker/objects.ts: worker/env.ts worker/ports
   worker/origin.ts: worker/env.ts
   worker/outcome.ts: shared
   worker/reach.ts: shared worker/storage
   worker/privacy.ts: shared worker/env.ts worker/objects.ts worker/reach.ts
   worker/page: shared worker/account hono
-  worker/door-reading.ts: worker/conversation/tape worker/images worker/prompt/escape.ts
+  worker/door-reading.ts: packages/prompt worker/conversation/tape worker/images
   worker/door.ts: EDGE worker/account worker/agents worker/conversation/reading worker/desk
     worker/endpoint.ts worker/follow worker/origin.ts
   worker/app.ts: shared doors worker/account worker/api worker/api/openapi worker/desk
@@ -258,9 +258,6 @@ const MAY_IMPORT = parseTable(`
   worker/tail: shared worker/health/span-names.ts
   worker/health/span-names.ts:
   worker/storage: shared
-  worker/prompt/escape.ts:
-  worker/prompt/blocks: shared worker/prompt/escape.ts
-  worker/prompt: shared worker/prompt/blocks worker/prompt/escape.ts
   worker/images: shared
   worker/reply: shared packages/model
   worker/export: shared
@@ -269,12 +266,12 @@ const MAY_IMPORT = parseTable(`
   worker/conversation/log: shared worker/conversation/store
   worker/conversation/tape: shared packages/model worker/conversation/log worker/conversation/store
     worker/ports zod
-  worker/conversation/memory/window: shared packages/model worker/conversation/store worker/prompt
-    worker/prompt/escape.ts zod
-  worker/conversation/memory: shared packages/model worker/conversation/log
+  worker/conversation/memory/window: shared packages/model packages/prompt worker/conversation/store
+    zod
+  worker/conversation/memory: shared packages/model packages/prompt worker/conversation/log
     worker/conversation/memory/window worker/conversation/store worker/conversation/tape
-    worker/images worker/prompt worker/time-limit.ts worker
-  worker/conversation/calls/edge-tools: shared worker/prompt zod
+    worker/images worker/time-limit.ts worker
+  worker/conversation/calls/edge-tools: shared packages/prompt zod
   worker/conversation/calls: shared packages/model worker/conversation/calls/edge-tools
     worker/conversation/log worker/conversation/memory worker/conversation/run-watch.ts
     worker/conversation/store worker/conversation/tape worker/env.ts worker/objects.ts
@@ -285,10 +282,10 @@ const MAY_IMPORT = parseTable(`
     worker/storage
   worker/conversation/deadlines.ts: worker/storage
   worker/conversation/run-watch.ts: shared packages/model worker/conversation/store worker/health
-  worker/conversation/run: shared packages/model worker/conversation/calls
+  worker/conversation/run: shared packages/model packages/prompt worker/conversation/calls
     worker/conversation/deadlines.ts worker/conversation/log worker/conversation/memory
-    worker/conversation/run/steps worker/conversation/store worker/conversation/tape worker/prompt
-    worker/reach.ts worker/reply worker/storage worker
+    worker/conversation/run/steps worker/conversation/store worker/conversation/tape worker/reach.ts
+    worker/reply worker/storage worker
   worker/conversation/run/steps: shared packages/model worker/conversation/calls
     worker/conversation/log worker/conversation/run worker/conversation/store
     worker/conversation/tape worker/reply
@@ -296,11 +293,11 @@ const MAY_IMPORT = parseTable(`
     worker/conversation/tape worker/env.ts worker/objects.ts worker/ports worker/reach.ts
   worker/conversation/fork: shared worker/conversation/log worker/conversation/store worker/env.ts
     worker/objects.ts worker/outcome.ts worker/people worker/ports worker/reach.ts worker/storage
-  worker/conversation: shared EDGE packages/model worker/agents worker/conversation/calls
-    worker/conversation/deadlines.ts worker/conversation/log worker/conversation/memory
-    worker/conversation/reading worker/conversation/run worker/conversation/run-watch.ts
-    worker/conversation/store worker/conversation/subagents worker/conversation/tape
-    worker/deliveries worker/images worker/prompt worker/storage worker cloudflare:
+  worker/conversation: shared EDGE packages/model packages/prompt worker/agents
+    worker/conversation/calls worker/conversation/deadlines.ts worker/conversation/log
+    worker/conversation/memory worker/conversation/reading worker/conversation/run
+    worker/conversation/run-watch.ts worker/conversation/store worker/conversation/subagents
+    worker/conversation/tape worker/deliveries worker/images worker/storage worker cloudflare:
   worker/conversation/object.ts: shared EDGE worker/conversation worker/conversation/calls
     worker/conversation/fork worker/conversation/reading worker/conversation/store
     worker/conversation/tape worker/images worker/storage cloudflare:
@@ -321,8 +318,8 @@ const MAY_IMPORT = parseTable(`
   worker/tunnel: shared EDGE worker/origin.ts worker/people worker/storage zod cloudflare:
   worker/follow: shared worker/conversation/reading worker/conversation/tape worker/env.ts
     worker/objects.ts worker/people worker/ports worker/reach.ts cloudflare:
-  worker/desk: shared EDGE packages/model worker/account worker/conversation/fork
-    worker/conversation/store worker/follow worker/images worker/prompt hono zod cloudflare:
+  worker/desk: shared EDGE packages/model packages/prompt worker/account worker/conversation/fork
+    worker/conversation/store worker/follow worker/images hono zod cloudflare:
   worker/deliveries: shared worker/storage worker/time-limit.ts
   worker/agents: shared EDGE worker/conversation/calls worker/conversation/deadlines.ts
     worker/conversation/log worker/conversation/reading worker/conversation/store

@@ -1,13 +1,13 @@
 /** The Worker's bindings: objects, secrets and settings (wrangler.toml, local/runtime/runtime.ts). */
 
 import type { ModelEnv } from '../packages/model/index.ts';
+import type { PromptEnv } from '../packages/prompt/index.ts';
 import type { SendEnv } from './deliveries/send.ts';
 import type { AccountPort } from './ports/account.ts';
 import type { ConversationPort } from './ports/conversation.ts';
 import type { DirectoryPort } from './ports/directory.ts';
 import type { RunsPort } from './ports/runs.ts';
 import type { TunnelPort } from './ports/tunnel.ts';
-import type { PromptEnv } from './prompt/setting.ts';
 import type { RestoredEnv } from './storage/restored.ts';
 
 export interface Env extends ModelEnv, PromptEnv, RestoredEnv, SendEnv {

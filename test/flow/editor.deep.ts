@@ -6,8 +6,8 @@ import type { ChatInput } from '../../client/index.ts';
 import { openState } from '../../local/state/state.ts';
 import { mintToken } from '../../local/state/tokens.ts';
 import { confirmCompanion } from '../../packages/editors/ide/link/confirmed.ts';
+import { tagQuery } from '../../packages/prompt/context.ts';
 import type { StreamEvent } from '../../shared/wire/events.ts';
-import { tagQuery } from '../../worker/prompt/context.ts';
 import { HAS_TERMINALS, openPseudoTerminal } from '../cli/pseudo-terminal.ts';
 import {
   type CompanionScript,

@@ -7,9 +7,9 @@ import {
   resolveTarget,
   type UpstreamRequest,
 } from '../../packages/model/index.ts';
+import { buildTitleQuery, TITLE_PROMPT } from '../../packages/prompt/index.ts';
 import { textOf } from '../../shared/api/requests.ts';
 import { askCounted } from '../ask-model.ts';
-import { buildTitleQuery, TITLE_PROMPT } from '../prompt/title.ts';
 import { TimeLimit } from '../time-limit.ts';
 import type { Deadline } from './deadlines.ts';
 import type { Listing } from './listing.ts';

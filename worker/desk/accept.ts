@@ -1,6 +1,7 @@
 /** Brings a message into its conversation: chooses model and bridge, and makes sure that it is stored only once. */
 
 import { resolveModel, resolveTarget } from '../../packages/model/index.ts';
+import { readPromptChanges } from '../../packages/prompt/index.ts';
 import type { KeyTerms } from '../../shared/api/keys.ts';
 import { type ChatRequest, imagesOf, type OutputForm } from '../../shared/api/requests.ts';
 import { DrawbridgeError } from '../../shared/errors.ts';
@@ -24,7 +25,6 @@ import { type Outcome, unwrap } from '../outcome.ts';
 import type { AgentWishes, Caller, Submission } from '../ports/conversation.ts';
 import type { BridgeState } from '../ports/tunnel.ts';
 import { defaultPrivacy } from '../privacy.ts';
-import { readPromptChanges } from '../prompt/setting.ts';
 import { reach, UNKNOWN } from '../reach.ts';
 import { boundBudget, toRunBudget } from './budget.ts';
 

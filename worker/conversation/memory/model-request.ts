@@ -5,14 +5,18 @@ import type {
   UpstreamMessage,
   UpstreamRequest,
 } from '../../../packages/model/index.ts';
+import {
+  buildSystemPrompt,
+  familyOf,
+  type ModeWords,
+  modeWordsWith,
+  offeredTo,
+} from '../../../packages/prompt/index.ts';
 import { textOf } from '../../../shared/api/requests.ts';
 import type { PromptChange } from '../../../shared/settings/prompt-blocks.ts';
 import type { Tool } from '../../../shared/tools/toolbox.ts';
 import type { Instructions } from '../../../shared/wire/offer.ts';
 import type { PlacedImages } from '../../images/put-in.ts';
-import { familyOf, offeredTo } from '../../prompt/families.ts';
-import type { ModeWords } from '../../prompt/mode.ts';
-import { buildSystemPrompt, modeWordsWith } from '../../prompt/system.ts';
 import { offeredTools } from '../log/offered-tools.ts';
 import { subagentOf } from '../store/errands.ts';
 import type { Run } from '../store/rows.ts';

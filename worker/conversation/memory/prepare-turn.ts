@@ -11,12 +11,12 @@ import {
   type UpstreamReply,
   type UpstreamRequest,
 } from '../../../packages/model/index.ts';
+import { type PromptEnv, readPromptChanges } from '../../../packages/prompt/index.ts';
 import { responseIdOf } from '../../../shared/ids.ts';
 import type { Todo, Usage } from '../../../shared/wire/documents.ts';
 import type { RuleReports } from '../../../shared/wire/rules.ts';
 import { HELD_LIMITS } from '../../images/limits.ts';
 import { type ImagePieces, PlacedImages } from '../../images/put-in.ts';
-import { type PromptEnv, readPromptChanges } from '../../prompt/setting.ts';
 import { toolboxOf } from '../log/offered-tools.ts';
 import type { RunLog } from '../log/run-log.ts';
 import { ERRANDS } from '../store/errands.ts';

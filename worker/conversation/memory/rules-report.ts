@@ -1,4 +1,6 @@
 /** Explains which rules a run got and why. Computed by the same functions as what is sent. Pure. */
+
+import type { KnownRules, KnownSkills } from '../../../packages/prompt/index.ts';
 import {
   nameOfRule,
   type RuleFile,
@@ -7,8 +9,6 @@ import {
   type SkillReport,
 } from '../../../shared/wire/rules.ts';
 import type { Skill } from '../../../shared/wire/skills.ts';
-import type { KnownRules } from '../../prompt/rules.ts';
-import type { KnownSkills } from '../../prompt/skills.ts';
 import { knownAfter, knownAtStart } from './window/around.ts';
 import { filesOfCalls } from './window/touched.ts';
 import { type ModelHistory, piecesOf, type SentRun } from './window/transcript.ts';

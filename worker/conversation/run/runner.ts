@@ -1,9 +1,9 @@
 /** The run: a state machine over stored rows. `advance` does the next step and stores its outcome. */
 
 import type { AfterRefusal } from '../../../packages/model/index.ts';
+import { CUT_NOTE, STOPPED_NOTE } from '../../../packages/prompt/index.ts';
 import { responseIdOf } from '../../../shared/ids.ts';
 import { RUN_LIMITS } from '../../../shared/limits.ts';
-import { CUT_NOTE, STOPPED_NOTE } from '../../prompt/context.ts';
 import type { CallDesk } from '../calls/call-desk.ts';
 import { listSequence } from '../calls/plans.ts';
 import { takenBack } from '../calls/tool-events.ts';

@@ -1,10 +1,10 @@
 /** `todo_write`: computes the conversation's new list of todos. Pure. */
 import type * as z from 'zod';
+import { formatTodos } from '../../../../packages/prompt/index.ts';
 import { EDGE_TOOL_LIMITS } from '../../../../shared/limits.ts';
 import type { todoWrite } from '../../../../shared/tools/todo-write.ts';
 import type { Todo, TodoUpdateMetadata } from '../../../../shared/wire/documents.ts';
 import { failure, type ToolResult } from '../../../../shared/wire/tunnel.ts';
-import { formatTodos } from '../../../prompt/todos.ts';
 
 type TodoArguments = z.output<typeof todoWrite.arguments>;
 type WrittenTodo = TodoArguments['todos'][number];

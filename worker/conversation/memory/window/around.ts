@@ -1,38 +1,37 @@
 /** What a message has besides its words: the machine, the editor and the rules. Pure. */
 
-import { placesIn, textOf } from '../../../../shared/api/requests.ts';
-import type { Attachment } from '../../../../shared/wire/findings.ts';
-import type { RuleSet } from '../../../../shared/wire/rules.ts';
-import { renderEditHistory, renderFindings } from '../../../prompt/findings.ts';
-import { PROMPT_LIMITS } from '../../../prompt/limits.ts';
-import { type ModeWords, renderMode, type SentMode } from '../../../prompt/mode.ts';
-import {
-  fitRules,
-  type KnownRules,
-  mentionsIn,
-  NO_RULES,
-  renderRules,
-  rulesChars,
-} from '../../../prompt/rules.ts';
 import {
   ACTIVE_ALREADY,
   type ActiveSkill,
   type ActiveSkills,
+  fitRules,
   isActive,
+  type KnownRules,
   type KnownSkills,
+  type ModeWords,
+  mentionsIn,
+  NO_RULES,
   NO_SKILLS,
-  renderSkillList,
-  skillAttached,
-  skillGiven,
-  withSkills,
-} from '../../../prompt/skills.ts';
-import {
   overlaid,
+  PROMPT_LIMITS,
+  renderEditHistory,
+  renderFindings,
+  renderMode,
+  renderRules,
+  renderSkillList,
   renderSurroundings,
+  rulesChars,
+  type SentMode,
   type Sources,
   type Surroundings,
+  skillAttached,
+  skillGiven,
   surroundingsOf,
-} from '../../../prompt/surroundings.ts';
+  withSkills,
+} from '../../../../packages/prompt/index.ts';
+import { placesIn, textOf } from '../../../../shared/api/requests.ts';
+import type { Attachment } from '../../../../shared/wire/findings.ts';
+import type { RuleSet } from '../../../../shared/wire/rules.ts';
 import type { Window } from '../../store/rows.ts';
 import { filesOfCalls, filesOfRequest, inWorkspace } from './touched.ts';
 import type { Piece, SentRun } from './transcript.ts';

@@ -1,11 +1,14 @@
 /** The message that gives the model the digest. Pure. */
 
 import type { UpstreamMessage } from '../../../../packages/model/index.ts';
+import {
+  buildDigestPrompt,
+  formatTodos,
+  renderSurroundings,
+  surroundingsOf,
+  type UserPrompt,
+} from '../../../../packages/prompt/index.ts';
 import { NOTHING_FOUND } from '../../../../shared/wire/findings.ts';
-import type { UserPrompt } from '../../../prompt/context.ts';
-import { buildDigestPrompt } from '../../../prompt/summary.ts';
-import { renderSurroundings, surroundingsOf } from '../../../prompt/surroundings.ts';
-import { formatTodos } from '../../../prompt/todos.ts';
 import type { Digest, NewWindow } from '../../store/rows.ts';
 import { WINDOW_LIMITS } from './limits.ts';
 import { cutTagged } from './text.ts';

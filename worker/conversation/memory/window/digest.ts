@@ -1,8 +1,8 @@
 /** Makes the digest, which replaces everything before a new window. Pure. */
 
+import type { ActiveSkill } from '../../../../packages/prompt/index.ts';
 import type { Toolbox } from '../../../../shared/tools/toolbox.ts';
 import type { ToolResult } from '../../../../shared/wire/tunnel.ts';
-import type { ActiveSkill } from '../../../prompt/skills.ts';
 import type { Call, Digest, NewWindow } from '../../store/rows.ts';
 import { WINDOW_LIMITS } from './limits.ts';
 import { piecesBefore, planIn, skillsIn, todosIn, wordsIn } from './range.ts';

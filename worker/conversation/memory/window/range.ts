@@ -1,11 +1,11 @@
 /** Finds the parts before a new window that the digest must keep. Pure. */
 import * as z from 'zod';
+import { type ActiveSkill, skillGiven } from '../../../../packages/prompt/index.ts';
 import { imagesOf, textOf } from '../../../../shared/api/requests.ts';
 import { createPlan } from '../../../../shared/tools/create-plan.ts';
 import { Todo } from '../../../../shared/wire/documents.ts';
 import type { PlanState } from '../../../../shared/wire/plans.ts';
 import type { ToolResult } from '../../../../shared/wire/tunnel.ts';
-import { type ActiveSkill, skillGiven } from '../../../prompt/skills.ts';
 import type { Call, Window } from '../../store/rows.ts';
 import { attachedIn } from './around.ts';
 import { type ModelHistory, type Piece, piecesOf, type Utterance } from './transcript.ts';

@@ -1,7 +1,7 @@
 /** The results of a turn's calls as the model reads them: whole, by head and tail, or as a note. Pure. */
 
+import { skillGiven } from '../../../../packages/prompt/index.ts';
 import type { Toolbox } from '../../../../shared/tools/toolbox.ts';
-import { skillGiven } from '../../../prompt/skills.ts';
 import type { Call, SentResult } from '../../store/rows.ts';
 import { WINDOW_LIMITS } from './limits.ts';
 import { cutMiddle, levelFor } from './text.ts';

@@ -1,7 +1,7 @@
 /** Computes the room of a model and the sizes of messages, in UTF-16 units. Pure. */
 
 import type { UpstreamMessage } from '../../../../packages/model/index.ts';
-import type { ModeWords } from '../../../prompt/mode.ts';
+import type { ModeWords } from '../../../../packages/prompt/index.ts';
 import type { Window, WindowScale } from '../../store/rows.ts';
 import { WINDOW_LIMITS } from './limits.ts';
 

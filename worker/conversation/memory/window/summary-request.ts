@@ -1,7 +1,11 @@
 /** Builds the request for a summary: a record of everything before a new window, cut to the model's room. Pure. */
 
 import type { UpstreamRequest } from '../../../../packages/model/index.ts';
-import { buildSummariserPrompt, buildSummaryQuery, recorded } from '../../../prompt/summary.ts';
+import {
+  buildSummariserPrompt,
+  buildSummaryQuery,
+  recorded,
+} from '../../../../packages/prompt/index.ts';
 import { type Cut, describeCall, maxSummaryChars } from './digest.ts';
 import { WINDOW_LIMITS } from './limits.ts';
 import { piecesBefore, textIn } from './range.ts';

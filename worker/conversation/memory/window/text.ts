@@ -1,5 +1,5 @@
 /** Shortens text, never inside a surrogate pair. A mark shows the cut where there is room. Pure. */
-import { tagged } from '../../../prompt/escape.ts';
+import { tagged } from '../../../../packages/prompt/index.ts';
 
 /** Contains no number, so that text that is cut twice reads as if it had been cut once. */
 const CUT = '\n[... cut here to save room ...]\n';

@@ -1,7 +1,8 @@
 /** Finds the files that a run has to do with, by its request and its calls. Pure. */
+
+import { namesEditor } from '../../../../packages/prompt/index.ts';
 import { takesPath } from '../../../../shared/tools/definition.ts';
 import { readFile } from '../../../../shared/tools/read-file.ts';
-import { namesEditor } from '../../../prompt/editor.ts';
 import type { Call } from '../../store/rows.ts';
 import type { Piece, SentRun } from './transcript.ts';
 

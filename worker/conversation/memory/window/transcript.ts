@@ -1,19 +1,19 @@
 /** Splits what was said into the pieces at which a window can begin, and into messages for the model. Pure. */
 
 import type { UpstreamMessage } from '../../../../packages/model/index.ts';
+import {
+  buildPlanNote,
+  buildUserPrompt,
+  buildWorktreeNote,
+  STOPPED_NOTE,
+  tagQuery,
+} from '../../../../packages/prompt/index.ts';
 import { type ChatMessage, imagesOf, textOf } from '../../../../shared/api/requests.ts';
 import type { Toolbox } from '../../../../shared/tools/toolbox.ts';
 import { openWorktree } from '../../../../shared/tools/worktree.ts';
 import { ToolCallMetadata } from '../../../../shared/wire/documents.ts';
 import type { Attachment } from '../../../../shared/wire/findings.ts';
 import type { PlanState } from '../../../../shared/wire/plans.ts';
-import {
-  buildUserPrompt,
-  buildWorktreeNote,
-  STOPPED_NOTE,
-  tagQuery,
-} from '../../../prompt/context.ts';
-import { buildPlanNote } from '../../../prompt/plan.ts';
 import type {
   Machine,
   Run,

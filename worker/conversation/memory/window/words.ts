@@ -1,6 +1,6 @@
 /** Cuts the user's own messages to what a digest can hold, and keeps the newest whole where possible. Pure. */
 
-import { tagQuery } from '../../../prompt/context.ts';
+import { tagQuery } from '../../../../packages/prompt/index.ts';
 import { WINDOW_LIMITS } from './limits.ts';
 import { cutMiddle, newestWithin } from './text.ts';
 

@@ -1,13 +1,7 @@
 import { expect, it } from 'vitest';
 import type { RuleFile, RuleSet } from '../../../shared/wire/rules.ts';
-import { PROMPT_LIMITS } from '../../../worker/prompt/limits.ts';
-import {
-  fitRules,
-  mentionsIn,
-  NO_RULES,
-  renderRules,
-  rulesChars,
-} from '../../../worker/prompt/rules.ts';
+import { PROMPT_LIMITS } from '../limits.ts';
+import { fitRules, mentionsIn, NO_RULES, renderRules, rulesChars } from '../rules.ts';
 
 const NOTHING = { touched: [], said: '' };
 

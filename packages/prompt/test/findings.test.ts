@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import type { Findings } from '../../../shared/wire/findings.ts';
-import { renderEditHistory, renderFindings } from '../../../worker/prompt/findings.ts';
-import { PROMPT_LIMITS } from '../../../worker/prompt/limits.ts';
-import { renderSurroundings, surroundingsOf } from '../../../worker/prompt/surroundings.ts';
+import { renderEditHistory, renderFindings } from '../findings.ts';
+import { PROMPT_LIMITS } from '../limits.ts';
+import { renderSurroundings, surroundingsOf } from '../surroundings.ts';
 
 const ROOM = 1_000_000;
 const EVIL =

@@ -8,10 +8,10 @@ import { TOOLS } from '../../../shared/tools/catalogue.ts';
 import { modeHasTool } from '../../../shared/tools/definition.ts';
 import { BUILT_IN } from '../../../shared/tools/toolbox.ts';
 import { Mode } from '../../../shared/wire/modes.ts';
-import type { PromptFacts } from '../../../worker/prompt/blocks/block.ts';
-import { CODE_CHANGES } from '../../../worker/prompt/blocks/code-changes.ts';
-import { FAMILIES, familyOf, offeredTo } from '../../../worker/prompt/families.ts';
-import { buildSystemPrompt } from '../../../worker/prompt/system.ts';
+import type { PromptFacts } from '../blocks/block.ts';
+import { CODE_CHANGES } from '../blocks/code-changes.ts';
+import { FAMILIES, familyOf, offeredTo } from '../families.ts';
+import { buildSystemPrompt } from '../system.ts';
 
 /** A model of each family, by the name that a request could give. */
 const MODELS: Readonly<Record<string, string>> = {

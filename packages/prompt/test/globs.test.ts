@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { matchesGlobs } from '../../../worker/prompt/globs.ts';
+import { matchesGlobs } from '../globs.ts';
 
 it.each([
   ['*.ts', ['a.ts', 'src/deep/a.ts'], ['a.tsx', 'ts']],
