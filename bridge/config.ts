@@ -23,7 +23,7 @@ export interface BridgeConfig extends ConnectionConfig {
   readonly machineDir?: string;
   /** The owner's preset for projects without one of their own. Default: `workspace`. */
   readonly preset?: Preset;
-  /** What programs of this bridge get of it: commands by packages/sandbox/launch/environment.ts, MCP servers by bridge/mcp/. */
+  /** What programs of this bridge get of it: commands by packages/sandbox/launch/environment.ts, MCP servers by packages/mcp/. */
   readonly environment: Environment;
   /** Whether it may ask questions at this process's terminal. One bridge of a process may. */
   readonly asksAtTerminal: boolean;

@@ -100,7 +100,7 @@ const FEATURES = {
     names: /deleteAfter|[pP]rivate(?:Listing|Settings)|\bisPrivate\b/,
   },
   worktrees: { own: ['bridge/worktrees'], names: /[wW]orktree/ },
-  'offered tools': { own: ['bridge/mcp'], names: /\b[oO]ffer(?:s|ed|Set)?\b|OFFER_/ },
+  'offered tools': { own: ['packages/mcp'], names: /\b[oO]ffer(?:s|ed|Set)?\b|OFFER_/ },
   steering: { own: [], names: /[sS]teer/ },
 } as const;
 

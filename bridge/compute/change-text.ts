@@ -1,6 +1,7 @@
 /** Two contents of a file as the lines that differ, for the model. */
 
-import { decode, diffTexts, formatChange } from '../../packages/edits/index.ts';
+import { diffTexts, formatChange } from '../../packages/edits/index.ts';
+import { decode } from '../../packages/edits/text.ts';
 import { cutLines } from '../../shared/text/cut-lines.ts';
 
 export interface ChangedBytes {

@@ -3,15 +3,8 @@
 import { ToolFailure } from '../../machine/failure.ts';
 import { cutLine } from '../../machine/result-lines.ts';
 import { maskSecrets } from '../../machine/secrets/filter.ts';
-import {
-  countLines,
-  decode,
-  isNotebook,
-  lineTextsFrom,
-  numberLine,
-  readNotebook,
-  showNotebook,
-} from '../../packages/edits/index.ts';
+import { isNotebook, readNotebook, showNotebook } from '../../packages/edits/index.ts';
+import { countLines, decode, lineTextsFrom, numberLine } from '../../packages/edits/text.ts';
 import { TOOL_LIMITS } from '../../shared/limits.ts';
 import type { FileView, ShownLines } from './file-view.ts';
 import { isPdf, showPdf } from './pdf-text.ts';

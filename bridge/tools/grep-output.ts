@@ -7,7 +7,7 @@ import {
   runRipgrep,
   type Sighting,
 } from '../../packages/code-index/index.ts';
-import { lineTexts } from '../../packages/edits/index.ts';
+import { lineTexts } from '../../packages/edits/text.ts';
 import { TOOL_LIMITS } from '../../shared/limits.ts';
 import { KeyLines } from './key-lines.ts';
 

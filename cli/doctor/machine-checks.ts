@@ -142,7 +142,7 @@ export const SET_CLOCK =
 /** What keeps the bridge from working in the folder, and how commands are confined there. */
 export async function checkWorkspace(location: StateLocation): Promise<CheckResult[]> {
   const place = await locateState(location);
-  const { findObstacles } = await import('../../packages/sandbox/index.ts');
+  const { findObstacles } = await import('../../packages/sandbox/quarantined.ts');
   const { readRules } = await import('../../bridge/admission/rules.ts');
   const { workspaceDir: workspace, projectDir: stateDir } = place;
   const examined = { workspace, stateDir, configDir: configFolder(process.env), readRules };

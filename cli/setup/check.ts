@@ -46,7 +46,7 @@ async function check(options: CheckOptions): Promise<void> {
     if (options.erase !== undefined) return await erase(serverDir, options.erase, options.yes);
     return await checkFiles(serverDir);
   }
-  const { findObstacles } = await import('../../packages/sandbox/index.ts');
+  const { findObstacles } = await import('../../packages/sandbox/quarantined.ts');
   const { readRules } = await import('../../bridge/admission/rules.ts');
   const location = await findLocation(options, 'kept');
   const workspace = await resolveWorkspace(location.workspaceDir);

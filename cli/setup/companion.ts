@@ -5,7 +5,7 @@ import type { Command } from 'commander';
 import { locateState } from '../../local/state/folder.ts';
 import { openState } from '../../local/state/state.ts';
 import { LocalError } from '../../machine/local-error.ts';
-import type { RunningCompanion } from '../../packages/editors/index.ts';
+import type { RunningCompanion } from '../../packages/editors/settings.ts';
 import { inOneLine } from '../../shared/text/plain-sight.ts';
 import { CLI_LIMITS } from '../limits.ts';
 import {
@@ -39,7 +39,7 @@ export function registerCompanion(program: Command): void {
 }
 
 async function tellStatus(options: LocationOptions): Promise<void> {
-  const { readEnabled } = await import('../../packages/editors/index.ts');
+  const { readEnabled } = await import('../../packages/editors/settings.ts');
   const { projectDir: stateDir } = await locateState(await findLocation(options, 'kept'));
   const terminal = openTerminal(process, process.env);
   if (await readEnabled(stateDir)) return await tellOn(terminal, stateDir, options);
@@ -48,7 +48,7 @@ async function tellStatus(options: LocationOptions): Promise<void> {
 }
 
 async function turnOn(options: LocationOptions): Promise<void> {
-  const { isBridgeRunning, writeEnabled } = await import('../../packages/editors/index.ts');
+  const { isBridgeRunning, writeEnabled } = await import('../../packages/editors/settings.ts');
   // A state folder that has never been used must become a whole one.
   const { projectDir: dir } = await openState(await findLocation(options, 'kept'));
   writeEnabled(dir, true);
@@ -57,14 +57,14 @@ async function turnOn(options: LocationOptions): Promise<void> {
 }
 
 async function turnOff(options: LocationOptions): Promise<void> {
-  const { writeEnabled } = await import('../../packages/editors/index.ts');
+  const { writeEnabled } = await import('../../packages/editors/settings.ts');
   const { projectDir: dir } = await openState(await findLocation(options, 'kept'));
   writeEnabled(dir, false);
   openTerminal(process, process.env).writeOut('The companion is off.\n');
 }
 
 async function printVariables(options: LocationOptions): Promise<void> {
-  const { isBridgeRunning, readEnabled } = await import('../../packages/editors/index.ts');
+  const { isBridgeRunning, readEnabled } = await import('../../packages/editors/settings.ts');
   const { projectDir: stateDir } = await locateState(await findLocation(options, 'kept'));
   const turnsOn = ownCommand('companion', 'on', ...locationWordsOf(options));
   // A bridge that follows an `off` within two seconds still has its companion's variables on disk.
@@ -87,7 +87,7 @@ async function tellOn(
   stateDir: string,
   options: LocationOptions,
 ): Promise<void> {
-  const { isBridgeRunning } = await import('../../packages/editors/index.ts');
+  const { isBridgeRunning } = await import('../../packages/editors/settings.ts');
   const running = await findRunning(stateDir);
   if (running === undefined)
     return writeOut(
@@ -106,7 +106,7 @@ const NOT_STARTED =
   'The bridge has not started it yet. If it does not start, the log of the bridge says why.';
 
 async function findRunning(stateDir: string): Promise<RunningCompanion | undefined> {
-  const { isBridgeRunning, readRunning } = await import('../../packages/editors/index.ts');
+  const { isBridgeRunning, readRunning } = await import('../../packages/editors/settings.ts');
   return isBridgeRunning(stateDir) ? await readRunning(stateDir) : undefined;
 }
 

@@ -1,7 +1,7 @@
 /** `drawbridge quarantine`: lists, shows, restores and removes what the bridge has put into quarantine. */
 import type { Command } from 'commander';
 import { locateState } from '../../local/state/folder.ts';
-import type { StoredManifest } from '../../packages/sandbox/index.ts';
+import type { StoredManifest } from '../../packages/sandbox/quarantined.ts';
 import { printableLine } from '../../shared/text/plain-sight.ts';
 import { listCommand } from '../list/list-command.ts';
 import {
@@ -25,7 +25,7 @@ export function registerQuarantine(program: Command): void {
     open: async (options: LocationOptions) =>
       (await locateState(await findLocation(options, 'kept'))).projectDir,
     load: async (stateDir: string) => {
-      const { listRecords } = await import('../../packages/sandbox/index.ts');
+      const { listRecords } = await import('../../packages/sandbox/quarantined.ts');
       const { records, unreadable } = listRecords(stateDir);
       const problems = unreadable.map((id) => `${id} cannot be read: look at it by hand.`);
       return { items: records, problems };
@@ -52,7 +52,7 @@ export function registerQuarantine(program: Command): void {
         ask: { question: 'Remove it for good?', declined: 'Nothing was removed.' },
         done: 'Removed',
         run: async ({ id }, stateDir) => {
-          const { removeRecord } = await import('../../packages/sandbox/index.ts');
+          const { removeRecord } = await import('../../packages/sandbox/quarantined.ts');
           await removeRecord(stateDir, id);
         },
       },
@@ -65,7 +65,7 @@ async function restoreOne(
   stateDir: string,
   terminal: Terminal,
 ): Promise<void> {
-  const { restoreRecord } = await import('../../packages/sandbox/index.ts');
+  const { restoreRecord } = await import('../../packages/sandbox/quarantined.ts');
   const results = await restoreRecord(stateDir, record);
   for (const result of results) {
     const end = result.state === 'restored' ? 'is back' : `stays in quarantine: ${result.reason}`;
@@ -75,7 +75,7 @@ async function restoreOne(
 }
 
 async function details(record: StoredManifest, terminal: Terminal): Promise<void> {
-  const { keptThings } = await import('../../packages/sandbox/index.ts');
+  const { keptThings } = await import('../../packages/sandbox/quarantined.ts');
   for (const { item, what } of await keptThings(record)) {
     terminal.writeOut(`  ${printableLine(item.name, NAME_CHARS)}\n`);
     for (const starts of what) terminal.writeOut(`    ${printableLine(starts, NAME_CHARS)}\n`);

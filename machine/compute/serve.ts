@@ -6,7 +6,7 @@ import type { Task } from './task.ts';
 /** Each task takes only inputs of its own, which its name finds. */
 type AnyTask = Task<never, unknown>;
 
-/** Serves these tasks to whoever has started this program. Called once, by the program of `program.ts`. */
+/** Serves these tasks to whoever has started this program. Called once, by `bridge/compute/worker.ts`. */
 export function serveTasks(tasks: readonly AnyTask[]): void {
   const served = new Map(tasks.map((each) => [each.name, each]));
   if (served.size < tasks.length) throw new Error('two tasks have one name');

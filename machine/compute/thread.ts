@@ -52,7 +52,7 @@ function startThread({ maxHeapMb, maxGrowthMb }: ThreadLimits): WorkPlace {
 
 /**
  * The program of threads and processes, as a source or in the bundle that bin/bundle.mjs makes. The bridge puts it
- * together, because it knows all tasks.
+ * together, because it knows all tasks: the one way up of this folder, by a path alone.
  */
 export const WORKER = import.meta.url.endsWith('.ts')
   ? '../../bridge/compute/worker.ts'

@@ -4,7 +4,7 @@ import { ToolFailure } from '../../machine/failure.ts';
 import { sha256 } from '../../machine/hash.ts';
 import { nameInLine } from '../../shared/text/plain-sight.ts';
 import type { FileEditMetadata } from '../../shared/wire/documents.ts';
-import { decode } from '../edits/index.ts';
+import { decode } from '../edits/text.ts';
 import type { EditShape } from '../host/index.ts';
 import type { Workspace } from '../workspace/index.ts';
 import { type Finding, isAboutAnotherFile, newErrors } from './findings.ts';

@@ -1,7 +1,7 @@
 /** Reads the texts of files that servers look at beside an edited one. */
 
 import { ToolFailure } from '../../machine/failure.ts';
-import { decode } from '../edits/index.ts';
+import { decode } from '../edits/text.ts';
 import { readContent, type Workspace } from '../workspace/index.ts';
 
 /** By its absolute path. Null for a file that is gone, closed to the call, or no text in UTF-8. */

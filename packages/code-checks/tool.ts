@@ -3,7 +3,7 @@
 import { ToolFailure } from '../../machine/failure.ts';
 import { nameInLine } from '../../shared/text/plain-sight.ts';
 import { readLints } from '../../shared/tools/read-lints.ts';
-import { decode } from '../edits/index.ts';
+import { decode } from '../edits/text.ts';
 import { type BridgeTool, doing } from '../host/index.ts';
 import { type ResolvedPath, readContent } from '../workspace/index.ts';
 import { describeFinding } from './edit-checks.ts';

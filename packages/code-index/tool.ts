@@ -3,7 +3,7 @@
 import { cutLine } from '../../machine/result-lines.ts';
 import { nameInLine } from '../../shared/text/plain-sight.ts';
 import { codebaseSearch } from '../../shared/tools/codebase-search.ts';
-import { numberLine } from '../edits/index.ts';
+import { numberLine } from '../edits/text.ts';
 import { type ArgumentsOf, type BridgeTool, doing, type ToolExecutor } from '../host/index.ts';
 import type { ResolvedPath } from '../workspace/index.ts';
 import { CODEBASE_LIMITS } from './search/codebase/limits.ts';

@@ -1,13 +1,6 @@
 /** Editors and agent programs: the editor on this machine, and the bridge as an editor of others. */
 export { Guests } from './guests/guests.ts';
 export { CompanionHost, guestContext } from './guests/hosting.ts';
-export {
-  isBridgeRunning,
-  type RunningCompanion,
-  readEnabled,
-  readRunning,
-  writeEnabled,
-} from './guests/setting.ts';
 export type { Candidate, Discovery, SearchPlace } from './ide/discovery/candidate.ts';
 export { discover } from './ide/discovery/discover.ts';
 export { hostsFor, placeHere } from './ide/discovery/place.ts';

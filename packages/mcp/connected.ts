@@ -2,3 +2,4 @@
 export { logIn } from './login/login.ts';
 export { connectServer } from './transport/connection.ts';
 export { stdioTransport, whyNotOutsideSandbox } from './transport/transports.ts';
+export { tryServer } from './try-server.ts';

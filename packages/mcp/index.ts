@@ -15,4 +15,3 @@ export {
 export { McpServers } from './servers.ts';
 export type { Connection } from './transport/connection.ts';
 export { mapTexts, variablesIn, withVariables } from './transport/variables.ts';
-export { tryServer } from './try-server.ts';

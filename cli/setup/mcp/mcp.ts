@@ -254,7 +254,8 @@ async function removeServer({ name }: NamedServer, { file }: OpenList): Promise<
 
 async function testServers(name: string | undefined, options: LocationOptions): Promise<void> {
   const { servers, workspace, file } = await openList(options);
-  const { tryServer, loginFileOf } = await import('../../../packages/mcp/index.ts');
+  const { loginFileOf } = await import('../../../packages/mcp/index.ts');
+  const { tryServer } = await import('../../../packages/mcp/connected.ts');
   const all = namedIn(servers);
   const chosen = name === undefined ? all : [findItem(all, name, NAMING)];
   const terminal = openTerminal(process, process.env);

@@ -2,8 +2,8 @@
 
 import { compute } from '../../../machine/compute/compute.ts';
 import { nameInLine } from '../../../shared/text/plain-sight.ts';
-import { decode } from '../../edits/index.ts';
 import { EDIT_TASKS } from '../../edits/tasks.ts';
+import { decode } from '../../edits/text.ts';
 import type { EditShape } from '../../host/index.ts';
 import type { Formatters } from './formatters.ts';
 

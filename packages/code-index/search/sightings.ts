@@ -6,8 +6,8 @@
 
 import { compute } from '../../../machine/compute/compute.ts';
 import { nullForFailure, ToolFailure } from '../../../machine/failure.ts';
-import { hasMark } from '../../edits/index.ts';
 import { EDIT_TASKS } from '../../edits/tasks.ts';
+import { hasMark } from '../../edits/text.ts';
 import { type ResolvedPath, readContent, readPart, type Workspace } from '../../workspace/index.ts';
 
 /** Bytes that a search claims to be in a file. */

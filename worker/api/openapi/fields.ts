@@ -98,5 +98,5 @@ export const FIELDS: Readonly<Record<string, Readonly<Record<string, string>>>> 
   UserMessage: USER_MESSAGE,
   Usage: USAGE,
   ApprovalRequest: APPROVAL_REQUEST,
-  ...Object.assign({}, ...DOORS.map(({ fields }) => fields)),
+  ...Object.fromEntries(DOORS.flatMap(({ fields = {} }) => Object.entries(fields))),
 };

@@ -1,5 +1,5 @@
 /** Picks the best passages of some files. All values are plain data, because another thread may do the work. */
-import { countLines, decode, lineTexts } from '../../../edits/index.ts';
+import { countLines, decode, lineTexts } from '../../../edits/text.ts';
 import { Matcher } from './matcher.ts';
 import { choosePassages, type PassageChoice } from './passages.ts';
 import { conceptsOf } from './question.ts';

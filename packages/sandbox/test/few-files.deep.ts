@@ -8,8 +8,8 @@ const at = (path: string) => JSON.stringify(join(import.meta.dirname, path));
 /** Opens all files that it may, starts everything that the bridge starts, and prints what that said. */
 const WITHOUT_FILES = `
 import { closeSync, openSync } from 'node:fs';
-import { judgeConfig } from ${at('../../bridge/quarantine/git-config.ts')};
-import { startHolder } from ${at('../../bridge/sandbox/launch/holder.ts')};
+import { judgeConfig } from ${at('../quarantine/git-config.ts')};
+import { startHolder } from ${at('../launch/holder.ts')};
 import { plainLaunch, run } from ${at('terminal/plain-launch.ts')};
 const endOf = async (hasPidNamespace) =>
   (await run({ ...plainLaunch('true'), hasPidNamespace })).end;
