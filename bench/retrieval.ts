@@ -15,13 +15,10 @@ import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import * as z from 'zod';
-import {
-  type CodeEmbedding,
-  CodeIndex,
-  type EmbeddingService,
-  type SearchIndex,
-  searchCodebase,
-} from '../packages/code-index/index.ts';
+import type { CodeEmbedding } from '../packages/code-index/code-index.ts';
+import { CodeIndex, type EmbeddingService } from '../packages/code-index/index.ts';
+import { searchCodebase } from '../packages/code-index/search/codebase-search.ts';
+import type { SearchIndex } from '../packages/code-index/search/search-index.ts';
 import { Workspace } from '../packages/workspace/index.ts';
 import { openTemporaryFolder } from './folder.ts';
 import { percentile } from './statistics.ts';

@@ -28,7 +28,7 @@ const MAIN = join('dist', 'cli', 'main.js');
 /**
  * The URL of the program's main module. Where no copy can be made, for example without a home folder or from sources
  * that do not compile, the program runs in its own place: Node then reports the error in the sources, and a bridge
- * whose workspace contains that place refuses to start (bridge/own-files.ts).
+ * whose workspace contains that place refuses to start (bridge/ground.ts).
  */
 export async function programUrl(root) {
   return pathToFileURL(await findProgram(root)).href;

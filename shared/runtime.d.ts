@@ -3,6 +3,8 @@
 declare function atob(base64: string): string;
 declare function btoa(binary: string): string;
 
+declare function setTimeout(callback: () => void, ms: number): unknown;
+
 declare class TextEncoder {
   encode(text: string): Uint8Array<ArrayBuffer>;
 }

@@ -16,8 +16,14 @@ interface Workspace {
 
 const WORKSPACES = readWorkspaces();
 
-/** What every workspace may import. The Worker's side of the doors is a file that only they use. */
-const FREE = /^(?:shared|machine)(?:\/|$)|^(?:node|cloudflare):$|^worker\/door(?:-reading)?\.ts$/;
+/** What a workspace may import without naming it: where its code runs decides. */
+function isFree(folder: string, room: string): boolean {
+  if (/^shared(?:\/|$)/.test(room)) return true;
+  if (folder === 'doors')
+    return room === 'cloudflare:' || /^worker\/door(?:-reading)?\.ts$/.test(room);
+  const isOfWorker = folder === 'packages/model' || folder === 'packages/prompt';
+  return !isOfWorker && /^machine(?:\/|$)|^node:$/.test(room);
+}
 
 /** How rooms of the Worker reach objects, and each other's refusals. In the table: EDGE. */
 const EDGE =
@@ -356,13 +362,15 @@ it.each(WORKSPACES)(
   ({ folder, dependencies }) => {
     const own = sourceFiles().filter((file) => workspaceOf(file)?.folder === folder);
     const rooms = own.flatMap(importsOf).filter((room) => room !== folder);
-    const others = rooms.filter((room) => !FREE.test(room));
+    const others = rooms.filter((room) => !isFree(folder, room));
     expect([...new Set(others)].sort()).toEqual([...dependencies].sort());
   },
 );
 
 it('imports of a workspace only what its package.json exports', () => {
-  const offences = sourceFiles().flatMap((file) =>
+  // A bench measures what others need not see.
+  const users = sourceFiles().filter((file) => !file.startsWith('bench/'));
+  const offences = users.flatMap((file) =>
     specifiersOf(file)
       .filter((specifier) => specifier.startsWith('.'))
       .map((specifier) => join(dirname(file), specifier))
@@ -374,6 +382,39 @@ it('imports of a workspace only what its package.json exports', () => {
       .map((target) => `${file}: ${target} is no face`),
   );
   expect(offences).toEqual([]);
+});
+
+it('asks of a package the version that all others have', () => {
+  const manifests = ['package.json', ...WORKSPACES.map(({ folder }) => `${folder}/package.json`)];
+  const versions = manifests.map((path) => {
+    const { name, version, dependencies, devDependencies } = manifestAt(path);
+    return { own: { [name]: version }, asked: { ...devDependencies, ...dependencies } };
+  });
+  const all = new Map<string, Set<string>>();
+  for (const { own, asked } of versions)
+    for (const [name, version] of Object.entries({ ...asked, ...own }))
+      all.set(name, (all.get(name) ?? new Set()).add(version));
+  expect([...all].filter(([, { size }]) => size > 1)).toEqual([]);
+});
+
+it.each([
+  ['bridge/run.ts', /^@modelcontextprotocol\//],
+  ['packages/mcp/index.ts', /^@modelcontextprotocol\//],
+  ['packages/editors/settings.ts', /^packages\/editors\/(?:ide|companion)\//],
+  ['packages/sandbox/quarantined.ts', /^packages\/sandbox\/(?:launch|proof|terminal)\//],
+  ['cli/main.ts', /^(?:bridge|worker|packages)\//],
+])('%s loads nothing of %s before it is needed', (entry, heavy) => {
+  const seen = new Set([entry]);
+  const found = new Set<string>();
+  // A set may grow while it is gone through: every file is looked at once.
+  for (const file of seen) {
+    for (const specifier of loadedBy(file)) {
+      const target = specifier.startsWith('.') ? join(dirname(file), specifier) : specifier;
+      if (heavy.test(target)) found.add(`${file}: ${target}`);
+      else if (specifier.startsWith('.')) seen.add(target);
+    }
+  }
+  expect([...found]).toEqual([]);
 });
 
 it('imports zod as a namespace: by its name `z` a bundle gets every language of its messages', () => {
@@ -447,15 +488,18 @@ it.each([
 });
 
 /** What each place imports, by the files that lie there. */
-it.each(['AGENTS.md', 'docs/architecture.md'])('%s names only files that are there', (page) => {
-  const text = readFileSync(join(ROOT, page), 'utf8');
-  const folders = new Set(['docs', 'test', ...sourceFiles().map((file) => file.split('/')[0])]);
-  const named = [...text.matchAll(/`(([a-z]+)\/[\w./-]+\.[a-z]+)`/g)]
-    .filter(([, , folder]) => folders.has(folder))
-    .map(([, path = '']) => path);
-  expect(named.length).toBeGreaterThan(20);
-  expect(named.filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
-});
+it.each(['AGENTS.md', 'docs/architecture.md'])(
+  '%s names only files and folders that are there',
+  (page) => {
+    const text = readFileSync(join(ROOT, page), 'utf8');
+    const folders = new Set(['docs', 'test', ...sourceFiles().map((file) => file.split('/')[0])]);
+    const named = [...text.matchAll(/`(([a-z]+)\/[\w./-]*(?:\.[a-z]+|\/))`/g)]
+      .filter(([, , folder]) => folders.has(folder))
+      .map(([, path = '']) => path);
+    expect(named.length).toBeGreaterThan(20);
+    expect(named.filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
+  },
+);
 
 it('docs/security.md names only tests that are there', () => {
   const text = readFileSync(join(ROOT, 'docs/security.md'), 'utf8');
@@ -553,6 +597,8 @@ function readWorkspaces(): Workspace[] {
 
 interface Manifest {
   readonly name: string;
+  readonly version: string;
+  readonly devDependencies?: Readonly<Record<string, string>>;
   readonly dependencies?: Readonly<Record<string, string>>;
   readonly exports: string | Readonly<Record<string, string>>;
 }
@@ -565,6 +611,13 @@ function specifiersOf(file: string): string[] {
   const source = readFileSync(join(ROOT, file), 'utf8');
   const imports = /^(?:import|export)\b[^;]*?\bfrom '([^']+)'|\bimport\('([^']+)'\)/gm;
   return [...source.matchAll(imports)].map((match) => match[1] ?? match[2] ?? '');
+}
+
+/** What a file imports for more than its types, as soon as it is loaded. */
+function loadedBy(file: string): string[] {
+  const source = readFileSync(join(ROOT, file), 'utf8');
+  const imports = /^(?:import|export)(?! type\b)\b[^;]*?\bfrom '([^']+)'/gm;
+  return Array.from(source.matchAll(imports), ([, specifier = '']) => specifier);
 }
 
 function importsOf(file: string): string[] {

@@ -1,4 +1,7 @@
-/** What the Worker gives to its doors: submit a message, follow its answer, refuse. A door is an API of others, over these. */
+/**
+ * What the Worker gives to its doors, which are the APIs of others: the desk of a request (`deskOf`), conversations and
+ * agents by their ids, streams, and the description of endpoints.
+ */
 export {
   type AppContext,
   personOf,
@@ -12,8 +15,8 @@ export { countRun } from './account/rate-limit.ts';
 export { archiveAgent, createAgent, followUp, readAgent } from './agents/desk.ts';
 export { readDocument } from './conversation/reading/requests.ts';
 export { type Sending, SUBMIT_ERRORS, type Submitted, submitMessage } from './desk/accept.ts';
+export { type AnswerPlace, type ApiDesk, deskOf } from './desk/api-desk.ts';
 export { deleteConversation } from './desk/delete.ts';
-export { type AnswerPlace, type ApiDoor, doorOf } from './desk/door.ts';
 export { sentWith } from './desk/idempotency.ts';
 export { parse, parseBody, parseId, parseMessage, takeBody } from './desk/parse.ts';
 export { readBytes } from './desk/read-text.ts';

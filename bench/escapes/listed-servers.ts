@@ -1,7 +1,7 @@
 /** What a bridge starts outside the sandbox: MCP servers of the owner's list, in all the ways that find code by a folder. */
 import { chmod, chown } from 'node:fs/promises';
 import { join } from 'node:path';
-import { stdioTransport } from '../../packages/mcp/connected.ts';
+import { stdioTransport } from '../../packages/mcp/transport/transports.ts';
 
 /** `folder` is the workspace. Resolves when all of them have stopped, which none of them does as a server. */
 export async function startListedServers(folder: string): Promise<void> {

@@ -4,7 +4,8 @@ import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { protectedIn, WorkspaceGuard, writeKnown } from '../../packages/sandbox/index.ts';
+import { protectedIn, WorkspaceGuard } from '../../packages/sandbox/index.ts';
+import { writeKnown } from '../../packages/sandbox/quarantine/known.ts';
 
 /** Everything in the folder counts as made by a command: so it is for a bridge that follows a killed one. */
 export async function runPersonsGit(folder: string): Promise<void> {

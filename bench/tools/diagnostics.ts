@@ -5,14 +5,11 @@
 import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { basename, join } from 'node:path';
-import {
-  confinedServers,
-  DIAGNOSTICS_LIMITS,
-  EditChecks,
-  KNOWN_SERVERS,
-  LanguageServer,
-  type ProposedText,
-} from '../../packages/code-checks/index.ts';
+import type { ProposedText } from '../../packages/code-checks/edit-checks.ts';
+import { confinedServers, EditChecks } from '../../packages/code-checks/index.ts';
+import { KNOWN_SERVERS } from '../../packages/code-checks/known-servers.ts';
+import { LanguageServer } from '../../packages/code-checks/language-server.ts';
+import { DIAGNOSTICS_LIMITS } from '../../packages/code-checks/limits.ts';
 import { probeConfinement, spawnLaunch } from '../../packages/sandbox/index.ts';
 import { Workspace } from '../../packages/workspace/index.ts';
 import { alternate } from '../alternate.ts';

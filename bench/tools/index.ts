@@ -1,7 +1,9 @@
 /** How long the index of a workspace takes to be made, and to answer. */
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { CodeIndex, type SearchIndex, searchCodebase } from '../../packages/code-index/index.ts';
+import { CodeIndex } from '../../packages/code-index/index.ts';
+import { searchCodebase } from '../../packages/code-index/search/codebase-search.ts';
+import type { SearchIndex } from '../../packages/code-index/search/search-index.ts';
 import { Workspace } from '../../packages/workspace/index.ts';
 import { openTemporaryFolder } from '../folder.ts';
 import { type Part, type ToolFigure, timeOf, timesOf } from './part.ts';

@@ -1,11 +1,11 @@
 /** The text of a PDF, page by page. */
 
-import { PDF_LIMITS } from '../../machine/compute/limits.ts';
 import { tooLarge } from '../../machine/compute/too-complex.ts';
 import { ToolFailure } from '../../machine/failure.ts';
 import { TOOL_LIMITS } from '../../shared/limits.ts';
 import { printable } from '../../shared/text/plain-sight.ts';
 import type { FileView, ShownLines } from './file-view.ts';
+import { PDF_LIMITS } from './limits.ts';
 
 /** Whether the file is a PDF, whatever its name. */
 export function isPdf(bytes: Uint8Array): boolean {

@@ -7,9 +7,9 @@ import { renderWords, type Words } from '../../shared/shown/markdown.ts';
 import type { ChatResponse } from '../../shared/wire/documents.ts';
 import {
   type AnswerPlace,
-  type ApiDoor,
+  type ApiDesk,
   type AppContext,
-  doorOf,
+  deskOf,
   logEvent,
   type Sending,
   SSE_HEADERS,
@@ -90,38 +90,38 @@ export function askedBy(
 
 /** Answers in one piece, with a stream, or with an error. */
 export async function answer(c: Context<AppContext>, question: OpenAiQuestion): Promise<Response> {
-  const door = doorOf(c);
-  const place = await begin(c, door, question);
-  const ignored = [...question.ignored, ...(await missingOf(door, place, question))];
+  const desk = deskOf(c);
+  const place = await begin(c, desk, question);
+  const ignored = [...question.ignored, ...(await missingOf(desk, place, question))];
   const answering: Answering = {
-    door,
+    desk,
     place,
     trace: c.var.trace,
     headers: headersOf(place, ignored),
     shape: question.shape(place),
-    giveUp: question.isKept ? () => Promise.resolve() : () => door.cancel(place),
+    giveUp: question.isKept ? () => Promise.resolve() : () => desk.cancel(place),
   };
   if (!question.isStreamed) return await answerWhole(answering);
   try {
     return await answerStreamed(answering);
   } catch (error) {
     if (failureOfRequest(error).status < 500) throw error;
-    return toResponse(failed(lossOf(error, door.left, answering), answering));
+    return toResponse(failed(lossOf(error, desk.left, answering), answering));
   }
 }
 
 /** Begins a run, or lets one go on that waits for these results. */
 async function begin(
   c: Context<AppContext>,
-  door: ApiDoor,
+  desk: ApiDesk,
   { asks, otherwise, isKept }: OpenAiQuestion,
 ): Promise<AnswerPlace> {
-  const ask = (asked: AskedRun) => door.submit({ ...asked, ephemeral: !isKept, unasking: true });
+  const ask = (asked: AskedRun) => desk.submit({ ...asked, ephemeral: !isKept, unasking: true });
   if (!('results' in asks)) return await ask(asks);
   const { responseId, said } = asks;
   const results = await withContent(asks.results, c.var.images);
   try {
-    return await door.give(responseId, { results, said });
+    return await desk.give(responseId, { results, said });
   } catch (error) {
     // With words behind them, results of a run that is over are history like any other.
     const isOver = error instanceof DrawbridgeError && OVER.has(error.code);
@@ -134,7 +134,7 @@ const OVER: ReadonlySet<string> = new Set(['ALREADY_ANSWERED', 'NOT_FOUND', 'CON
 
 /** A run that becomes an answer. */
 interface Answering {
-  readonly door: ApiDoor;
+  readonly desk: ApiDesk;
   readonly place: AnswerPlace;
   readonly trace: string;
   /** The headers of every answer, also of an error. */
@@ -146,10 +146,10 @@ interface Answering {
 
 /** Answers in one piece, by {@link answerHeld}. A client that has left ends the wait. */
 async function answerWhole(answering: Answering): Promise<Response> {
-  const { door, place, giveUp } = answering;
+  const { desk, place, giveUp } = answering;
   const gone = new AbortController();
-  const signal = AbortSignal.any([door.left, gone.signal]);
-  const folding = door.whole(place, waitsForClient(place.after), signal);
+  const signal = AbortSignal.any([desk.left, gone.signal]);
+  const folding = desk.whole(place, waitsForClient(place.after), signal);
   waitUntil(folding.then(() => undefined, giveUp));
   const whole = folding.then(
     (response) => toWhole(response, answering),
@@ -195,13 +195,13 @@ async function answerStreamed(answering: Answering): Promise<Response> {
 
 /** Follows the run: the stream when the model answers or the heartbeat is due, or the failure that came before. */
 async function openStream({
-  door,
+  desk,
   place,
   shape,
   giveUp,
 }: Answering): Promise<ReadableStream<Uint8Array> | Failure> {
   const wire = shape.wire();
-  await door.follow(place, new WordStream(wire.writer, wire, place.after), giveUp);
+  await desk.follow(place, new WordStream(wire.writer, wire, place.after), giveUp);
   return (await wire.opening) ?? wire.writer.readable;
 }
 
@@ -213,12 +213,12 @@ function failed(failure: Failure, { headers: known }: Answering): WholeAnswer {
 
 /** Which of the wanted tools of a server the run has not, as names for a header. */
 async function missingOf(
-  door: ApiDoor,
+  desk: ApiDesk,
   place: AnswerPlace,
   { hosted }: Pick<OpenAiQuestion, 'hosted'>,
 ): Promise<string[]> {
   if (hosted.length === 0) return [];
-  const names = await door.offered(place);
+  const names = await desk.offered(place);
   return hosted
     .filter((type) => {
       const own = ownToolFor(type);

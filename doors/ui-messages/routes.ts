@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { named } from '../../shared/named.ts';
 import {
   describeQuery,
-  doorOf,
+  deskOf,
   type Endpoint,
   type EndpointAnswer,
   parse,
@@ -81,16 +81,16 @@ export const UI_MESSAGES: readonly Endpoint[] = [
     errors: SUBMIT_ERRORS,
     handle: async (c) => {
       const request = await parseMessage(c, UiChatRequest, UI_BODY_LIMITS);
-      const door = doorOf(c);
+      const desk = deskOf(c);
       if ('given' in request) {
         const { responseId, results } = request.given;
         const given = { results: await withContent(results, c.var.images), said: [] };
-        const goesOn = await door.give(responseId, given);
+        const goesOn = await desk.give(responseId, given);
         return await streamChunks(c, goesOn, { from: goesOn.after });
       }
       const functions = request.tools?.functions ?? [];
-      const place = await placeOf(door, request);
-      const submitted = await door.submit({
+      const place = await placeOf(desk, request);
+      const submitted = await desk.submit({
         request: toChatRequest(request, place.conversationId),
         newId: place.newId,
         clientTools: functions.length > 0 ? functions : undefined,
@@ -120,7 +120,7 @@ export const UI_MESSAGES: readonly Endpoint[] = [
     handle: async (c) => {
       const id = parseId(ChatId, c.req.param('id'), 'chat');
       const { after } = parse(ResumeQuery, c.req.query());
-      const found = await unfinishedOf(doorOf(c), id);
+      const found = await unfinishedOf(deskOf(c), id);
       return found ? await streamChunks(c, found, { after }) : c.body(null, 204);
     },
   },

@@ -4,11 +4,11 @@ import type { Context } from 'hono';
 import type { StreamEvent } from '../../shared/wire/events.ts';
 import {
   AnswerStream,
-  type ApiDoor,
+  type ApiDesk,
   type AppContext,
   type Begun,
   type Delivered,
-  doorOf,
+  deskOf,
   SSE_HEADERS,
   SseWriter,
 } from '../../worker/door.ts';
@@ -31,15 +31,15 @@ export async function streamChunks(
   begun: Begun,
   { after = -1, from = 0 } = {},
 ): Promise<Response> {
-  const door = doorOf(c);
+  const desk = deskOf(c);
   const stream = new ChunkStream(new ChunkReader(begun, after, from));
   const stays = c.req.header(IF_LEFT) === 'continue';
   // If the reader leaves before the end, the run ends soon.
   const giveUp = async () => {
-    const isLeft = door.left.aborted || stream.writer.isGone;
-    if (isLeft && !stays) waitUntil(cancelLater(door, begun));
+    const isLeft = desk.left.aborted || stream.writer.isGone;
+    if (isLeft && !stays) waitUntil(cancelLater(desk, begun));
   };
-  await door.follow(begun, stream, giveUp);
+  await desk.follow(begun, stream, giveUp);
   const headers = {
     'Drawbridge-Conversation-Id': begun.caller.conversationId,
     'Drawbridge-Response-Id': begun.responseId,
@@ -92,7 +92,7 @@ const CUT: Partial<Record<Delivered, string>> = {
 };
 const AWAY = 'UNAVAILABLE: The answer could not be followed to its end. Resume it in a moment';
 
-async function cancelLater(door: ApiDoor, begun: Begun): Promise<void> {
+async function cancelLater(desk: ApiDesk, begun: Begun): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, UI_LIMITS.graceMs));
-  await door.cancel(begun, { unlessFollowed: true });
+  await desk.cancel(begun, { unlessFollowed: true });
 }

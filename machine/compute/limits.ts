@@ -38,9 +38,3 @@ export const DOCUMENT_LIMITS = {
   /** Milliseconds for the programs that prepare it, which take five. */
   prepareMs: 5 * SECOND,
 } as const;
-
-/** Reading a PDF. */
-export const PDF_LIMITS = {
-  /** Pages of one read: the text of some 20 fills a result, and each takes some 10 ms. */
-  maxPages: 50,
-} as const;

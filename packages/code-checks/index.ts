@@ -1,11 +1,8 @@
 /** Checks and formats edits before they are proposed, with the owner's own programs. */
 export { confinedServers } from './confined.ts';
-export { checkingShape, EditChecks, type ProposedText } from './edit-checks.ts';
+export { checkingShape, EditChecks } from './edit-checks.ts';
 export { Formatters } from './formatting/formatters.ts';
 export { formattingShape } from './formatting/shape.ts';
-export { KNOWN_SERVERS } from './known-servers.ts';
-export { LanguageServer } from './language-server.ts';
-export { DIAGNOSTICS_LIMITS } from './limits.ts';
 export { LanguageServers } from './servers.ts';
 export { createReadLints } from './tool.ts';
 export { usedFileDiagnostics } from './used-files.ts';

@@ -1,16 +1,14 @@
 /** The code of a workspace as an index: searches by words and meaning, and the files that searches see. */
-export { type CodeEmbedding, CodeIndex } from './code-index.ts';
+export { CodeIndex } from './code-index.ts';
 export type { EmbeddingService } from './embedder.ts';
 export { type CodeLook, findCode } from './found-code.ts';
 export { INDEX_LIMITS } from './limits.ts';
-export { searchCodebase } from './search/codebase-search.ts';
 export { listFiles, listInTime } from './search/file-list.ts';
 export { SEARCH_LIMITS } from './search/limits.ts';
 export { LongRecord } from './search/records.ts';
 export { type Ripgrep, runRipgrep } from './search/ripgrep.ts';
 export { withRuleNotes } from './search/rule-notes.ts';
 export { searchUnderRules } from './search/ruled-search.ts';
-export type { SearchIndex } from './search/search-index.ts';
 export { type Sighting, Sightings } from './search/sightings.ts';
 export { findLine } from './search/text-search.ts';
 export { codebaseSearching } from './tool.ts';

@@ -1,7 +1,7 @@
 /** Reads a byte stream in pieces that grow with the machine's load. */
 
+import { loopGauge } from '../../shared/load.ts';
 import { READ_LIMITS } from './limits.ts';
-import { loopGauge } from './load.ts';
 
 /**
  * A plain read of workerd returns at most one HTTP chunk, and model servers send a chunk for each token. Each read costs

@@ -1,8 +1,8 @@
 /** Batches network reads while the event loop is late: most of a token's cost is per piece, not per byte. */
 
+import { loopGauge } from '../../shared/load.ts';
 import { KIB } from '../../shared/units.ts';
 import type { Body } from './body.ts';
-import { loopGauge } from './load.ts';
 
 export const GATHERING_LIMITS = {
   /** Waiting bytes beyond which a batch is handled at once. */

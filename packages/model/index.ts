@@ -6,7 +6,6 @@ export { addCosts, costOf } from './cost.ts';
 export { type Fallback, nextModel } from './fallback.ts';
 export { askModel, type GatewayAnswer } from './gateway.ts';
 export { UPSTREAM_LIMITS } from './limits.ts';
-export { loopGauge } from './load.ts';
 export { parseObject } from './loose-json.ts';
 export {
   isConfigured,

@@ -14,7 +14,6 @@ export type {
 } from './launch/confinement.ts';
 export { probeConfinement } from './proof/confine.ts';
 export { type GuardedCommand, WorkspaceGuard } from './quarantine/guard.ts';
-export { writeKnown } from './quarantine/known.ts';
 export { protectedIn } from './quarantine/listing.ts';
 export { type BackgroundOutcome, BackgroundProcesses } from './terminal/background.ts';
 export { type Launch, SHELL } from './terminal/launch.ts';

@@ -1,6 +1,7 @@
 /** The limits of the sandbox, each with its reason. */
 import { KIB, MIB } from '../../shared/units.ts';
 
+/** Bounds of sandboxed commands, and of what is prepared for them. */
 export const SANDBOX_LIMITS = {
   /** Bytes of a path in a rule of Seatbelt, which takes texts of 1,025 and refuses the whole profile for a longer one. */
   maxRulePathBytes: 900,

@@ -1,6 +1,7 @@
 /** The limits of a look at the workspace, each with its reason. */
 import { KIB, MIB } from '../../shared/units.ts';
 
+/** Bounds of looks at a folder, and of what they read. */
 export const FOLDER_LIMITS = {
   /**
    * The first look at a workspace, in milliseconds: two million entries on a slow disk. After that every command asks.

@@ -225,8 +225,8 @@ function cloned(): void {
 }
 
 const SOURCES = [
-  ...['bin', 'bridge', 'cli', 'client', 'companion'],
-  ...['cursor', 'local', 'machine', 'shared', 'web', 'worker'],
+  ...['bin', 'bridge', 'cli', 'client', 'doors'],
+  ...['local', 'machine', 'packages', 'shared', 'web', 'worker'],
   ...['package.json', 'package-lock.json', 'tsconfig.base.json', 'wrangler.toml'],
 ];
 const TREE = { recursive: true };

@@ -1,7 +1,7 @@
 /** Real byte streams of the runtime, which Node does not have: so beside the room's other tests, not among them. */
 import { expect, it, vi } from 'vitest';
 import { Body, ConnectionError } from '../../packages/model/body.ts';
-import { loopGauge } from '../../packages/model/load.ts';
+import { loopGauge } from '../../shared/load.ts';
 
 const PIECES = Array.from({ length: 40 }, (_, index) => `data: {"token": ${index}}\n\n`);
 

@@ -7,3 +7,7 @@ import './images/detours.test.ts';
 import '../../doors/test/openai/client-tools.test.ts';
 import '../../doors/test/openai/past.test.ts';
 import './people/account-export.test.ts';
+import './reply/arguments.test.ts';
+import './reply/documents.test.ts';
+import './reply/fences.test.ts';
+import '../../doors/test/words/markdown.test.ts';

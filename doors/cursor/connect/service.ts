@@ -43,7 +43,7 @@ export async function serveCall(c: Context, core: ChatCore): Promise<Response> {
   } catch (thrown) {
     const failed = thrown instanceof ConnectRefusal ? failedCall(c.req, thrown) : null;
     if (failed) return failed;
-    throw thrown; // worker/app.ts answers with failedCall too.
+    throw thrown; // The Worker answers by the door's `refusal`.
   }
 }
 

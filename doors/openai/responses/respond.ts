@@ -6,7 +6,7 @@ import type { OutputForm } from '../../../shared/api/requests.ts';
 import { DrawbridgeError } from '../../../shared/errors.ts';
 import { parseResponseId, ResponseId } from '../../../shared/ids.ts';
 import { SECOND } from '../../../shared/units.ts';
-import { type ApiDoor, type AppContext, doorOf } from '../../../worker/door.ts';
+import { type ApiDesk, type AppContext, deskOf } from '../../../worker/door.ts';
 import { answer, askedBy, toSending } from '../answering.ts';
 import { ignoredIn } from '../request.ts';
 import { nameIn } from './ids.ts';
@@ -30,7 +30,7 @@ export async function respond(
   const form = formIn(request);
   const previous = 'results' in asks ? null : previousOf(request);
   const conversationId =
-    previous === null ? undefined : await conversationAfter(doorOf(c), previous);
+    previous === null ? undefined : await conversationAfter(deskOf(c), previous);
   const isKept = request.store !== false || conversationId !== undefined;
   return await answer(c, {
     ...askedBy(asks, () => toSending(request, toChatRequest(request, conversationId), form)),
@@ -95,11 +95,11 @@ function namedChoice(choice: ResponsesRequest['tool_choice']): UsedSettings['too
 }
 
 /** The conversation after this response: its own, or a fork where that has gone on. @throws NOT_FOUND */
-async function conversationAfter(door: ApiDoor, previous: string): Promise<string> {
+async function conversationAfter(desk: ApiDesk, previous: string): Promise<string> {
   if (!ResponseId.safeParse(previous).success) throw unknownResponse();
   const { conversationId: from, ordinal } = parseResponseId(previous);
-  if (!(await door.has(from, ordinal))) throw unknownResponse();
-  return (await door.has(from, ordinal + 1)) ? await door.fork({ from, ordinal }) : from;
+  if (!(await desk.has(from, ordinal))) throw unknownResponse();
+  return (await desk.has(from, ordinal + 1)) ? await desk.fork({ from, ordinal }) : from;
 }
 
 function unknownResponse(): DrawbridgeError {

@@ -1,4 +1,4 @@
-/** The face of the workspace: what the bridge and editor plugins use. docs/companion.md shows a plugin. */
+/** The companion: what the bridge and editor plugins use. docs/companion.md shows a plugin. */
 
 export { SentContext } from './context.ts';
 export type { DiffOutcome } from './diffs.ts';

@@ -1,7 +1,7 @@
 import { beforeEach, expect, it, vi } from 'vitest';
+import { LOAD_LIMITS, loopGauge } from '../../../shared/load.ts';
 import { askModel } from '../gateway.ts';
 import { GATHERING_LIMITS } from '../gathering.ts';
-import { LOAD_LIMITS, loopGauge } from '../load.ts';
 import { SlowUpstream } from './slow-upstream.ts';
 import { targetOf } from './target.ts';
 

@@ -1,8 +1,4 @@
 /** These files with all of their cases: streams are cut at every point. */
-import '../../../test/worker/reply/arguments.test.ts';
-import '../../../test/worker/reply/documents.test.ts';
-import '../../../test/worker/reply/fences.test.ts';
-import '../../../doors/test/words/markdown.test.ts';
 import './dialects/anthropic-reader.test.ts';
 import './dialects/fit-calls.test.ts';
 import './dialects/responses-reader.test.ts';

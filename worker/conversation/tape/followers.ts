@@ -1,12 +1,12 @@
 /** The readers of a tape, or of an account: hibernatable sockets. Each one gets the events and the framing that it asked for. */
 import * as z from 'zod';
-import { loopGauge } from '../../../packages/model/index.ts';
 import type { AccountEvent } from '../../../shared/api/account-events.ts';
 import { formatEvents } from '../../../shared/api/reader-socket.ts';
 import { Framing } from '../../../shared/api/requests.ts';
 import { formatEvent } from '../../../shared/api/sse.ts';
 import { ResponseId, SessionId } from '../../../shared/ids.ts';
 import { CONVERSATION_LIMITS } from '../../../shared/limits.ts';
+import { loopGauge } from '../../../shared/load.ts';
 import { isDelta, type StreamEvent } from '../../../shared/wire/events.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { env, runInDurableObject } from 'cloudflare:test';
 import { expect, it, vi } from 'vitest';
-import { loopGauge } from '../../../../packages/model/load.ts';
 import { formatEvents } from '../../../../shared/api/reader-socket.ts';
+import { loopGauge } from '../../../../shared/load.ts';
 import { Followers, type Outgoing } from '../../../../worker/conversation/tape/followers.ts';
 
 it('forgets a socket that has closed', async () => {

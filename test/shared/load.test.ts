@@ -1,5 +1,5 @@
 import { beforeEach, expect, it, vi } from 'vitest';
-import { coalesceMsAt, LOAD_LIMITS, LoopGauge, smoothed } from '../load.ts';
+import { coalesceMsAt, LOAD_LIMITS, LoopGauge, smoothed } from '../../shared/load.ts';
 
 const { minCoalesceMs, maxCoalesceMs, easyMs, slope, probeMs } = LOAD_LIMITS;
 

@@ -62,4 +62,5 @@ export class LoopGauge {
 /** The shortest possible timer. */
 const PROBE_MS = 1;
 
+/** This isolate's, or this process's. */
 export const loopGauge = new LoopGauge();

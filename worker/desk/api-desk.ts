@@ -1,4 +1,4 @@
-/** What a door may use of the Worker: an API in the shape of others, such as `/v1` or the chats of the AI SDK. */
+/** The Worker's services for one request of a door: submit a message, follow its answer, give results, cancel. */
 import { waitUntil } from 'cloudflare:workers';
 import type { Context } from 'hono';
 import type { GivenResults } from '../../shared/api/app-results.ts';
@@ -24,7 +24,7 @@ export interface AnswerPlace extends Begun {
 }
 
 /** For the sender of one request. Failures are DrawbridgeErrors; NOT_FOUND for what is of another account. */
-export interface ApiDoor {
+export interface ApiDesk {
   readonly account: string;
   /** Aborted when the client leaves. */
   readonly left: AbortSignal;
@@ -53,7 +53,7 @@ export interface ApiDoor {
   fork(source: Pick<ForkSource, 'from' | 'ordinal'>, newId?: string): Promise<string>;
 }
 
-export function doorOf(c: Context<AppContext>): ApiDoor {
+export function deskOf(c: Context<AppContext>): ApiDesk {
   const { env } = c;
   const person = personOf(c);
   const left = c.req.raw.signal;
