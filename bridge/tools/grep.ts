@@ -4,7 +4,9 @@ import { lstat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { ToolFailure, toFileFailure } from '../../machine/failure.ts';
 import {
+  LINE_END_FLAG,
   listFiles,
+  overLineEnds,
   type Ripgrep,
   Sightings,
   searchUnderRules,
@@ -88,6 +90,7 @@ function toRipgrep(
   const flags = [
     ...output[mode],
     '--json',
+    LINE_END_FLAG,
     '--hidden',
     '--sort=path',
     ...(args['-i'] ? ['--ignore-case'] : []),
@@ -95,5 +98,6 @@ function toRipgrep(
     ...(args.type === undefined ? [] : [`--type=${args.type}`]),
     ...(args.glob === undefined ? [] : [`--glob=${args.glob}`]),
   ];
-  return { folder, flags: [...flags, `--regexp=${args.pattern}`], target, separator: '\n' };
+  const pattern = args.multiline ? overLineEnds(args.pattern) : args.pattern;
+  return { folder, flags: [...flags, `--regexp=${pattern}`], target, separator: '\n' };
 }

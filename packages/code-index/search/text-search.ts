@@ -9,6 +9,7 @@ import { newDeferred } from '../../../machine/deferred.ts';
 import { ToolFailure } from '../../../machine/failure.ts';
 import { COMMAND_LIMITS } from '../../../shared/limits.ts';
 import { SEARCH_LIMITS } from './limits.ts';
+import { LINE_END_FLAG } from './line-ends.ts';
 
 /**
  * The first line that matches, cut short; undefined if there is none. Throws a ToolFailure: `INVALID_PATTERN` with
@@ -44,7 +45,10 @@ export async function findLine(
   }
 }
 
-const FLAGS = ['--no-config', '--no-ignore', '--color=never', '--text', '--crlf', '--max-count=1'];
+const FLAGS = [
+  ...['--no-config', '--no-ignore', '--color=never', '--text', '--max-count=1'],
+  LINE_END_FLAG,
+];
 
 /** ripgrep's exit codes. */
 const MATCH = 0;

@@ -236,6 +236,43 @@ describe('grep', () => {
     expect(await call('grep', args)).toEqual({ status: 'success', data });
   });
 
+  const TEXT = 'import os\nfoo();\nclass A:\n    pass\n\n  b\n\nend\n';
+
+  it.each([
+    ...['foo\\(\\);$', '^end$', ':$', '^$', 'o.*$', '\\S$', '^\\s*$', '[^;]$', '(?m)^pass|pass$'],
+    ...[
+      '\\n',
+      'foo\\(\\);\\nclass',
+      'foo\\(\\);.class',
+      ':\\s+pass',
+      ';[^a]c',
+      '\\n\\n',
+      'pass\\n{2}',
+    ],
+    ...[
+      '(?s)A.*?\\n$',
+      ';[\\n]class',
+      ';\nclass',
+      'A:[\\s\\S]*end',
+      '[^\\n]+\\nend',
+      '[[:space:]]+b',
+      ';\\Wc',
+    ],
+  ])('finds %j in a file with CR LF as in the same with LF', async (pattern) => {
+    const { call } = await temporaryWorkspace({
+      'a/f': TEXT,
+      'b/f': TEXT.replaceAll('\n', '\r\n'),
+    });
+    for (const output_mode of ['content', 'count', 'files_with_matches'])
+      for (const multiline of [false, true]) {
+        const found = async (path: string) => {
+          const { data } = await call('grep', { pattern, path, output_mode, multiline });
+          return data.replaceAll(`${path}/f`, 'f');
+        };
+        expect(await found('b'), `${output_mode} ${multiline}`).toBe(await found('a'));
+      }
+  });
+
   it.each([
     ['a pattern that is none', { pattern: 'a(' }, 'SEARCH_REFUSED'],
     ['a type that is none', { pattern: 'a', type: 'klingon' }, 'SEARCH_REFUSED'],
