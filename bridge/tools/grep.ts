@@ -10,9 +10,10 @@ import {
   type Ripgrep,
   Sightings,
   searchUnderRules,
+  withLiteralNames,
 } from '../../packages/code-index/index.ts';
 import type { ArgumentsOf, ToolExecutor } from '../../packages/host/index.ts';
-import type { ResolvedPath, Workspace } from '../../packages/workspace/index.ts';
+import type { ResolvedPath } from '../../packages/workspace/index.ts';
 import { TOOL_LIMITS } from '../../shared/limits.ts';
 import { nameInLine } from '../../shared/text/plain-sight.ts';
 import type { grep } from '../../shared/tools/grep.ts';
@@ -27,13 +28,15 @@ export const executeGrep: ToolExecutor<GrepArguments> = async (args, context) =>
   const limit = Math.min(args.head_limit ?? TOOL_LIMITS.maxMatches, TOOL_LIMITS.maxEntries);
   const search = { ...target, signal: context.signal };
   const data = await searchUnderRules(search, async (rules, signal) => {
-    const ruled = { ...toRipgrep(args, target, limit), rules, signal };
+    const listed = args.glob === undefined ? undefined : await visibleIn(target, rules, signal);
+    const ruled = { ...toRipgrep(args, target, { limit, listed }), rules, signal };
     const sightings = new Sightings(context.workspace, signal);
     const confirm: GrepView['confirm'] = (name, found) =>
       sightings.confirm({ ...found, path: join(target.folder, name) });
     const read: GrepView['read'] = (name, offset, length) =>
       sightings.read(join(target.folder, name), offset, length);
-    const mayShow = await filterFor(args, ruled, context.workspace);
+    const isOpen = (name: string) => context.workspace.mayFind(join(target.folder, name));
+    const mayShow = (name: string) => (listed?.has(name) ?? true) && isOpen(name);
     return await SHOW[args.output_mode]({ search: ruled, limit, nameOf, mayShow, confirm, read });
   });
   return { status: 'success', data };
@@ -59,22 +62,20 @@ async function targetOf({ path, name }: ResolvedPath): Promise<GrepTarget> {
   );
 }
 
-/** The check whether a name of ripgrep's, relative to the folder, may be shown. */
-async function filterFor(
-  { glob }: GrepArguments,
-  { folder, target, rules, signal }: Ripgrep,
-  workspace: Workspace,
-): Promise<(name: string) => boolean> {
-  const isOpen = (name: string) => workspace.mayFind(join(folder, name));
-  if (glob === undefined || target !== './') return isOpen;
-  const visible = new Set(await listFiles({ folder, hidden: true, rules, signal }));
-  return (name) => visible.has(name) && isOpen(name);
+/** The files below the folder; undefined for a search in one file. */
+async function visibleIn(
+  { folder, target }: GrepTarget,
+  rules: Ripgrep['rules'],
+  signal: AbortSignal,
+): Promise<ReadonlySet<string> | undefined> {
+  if (target !== './') return undefined;
+  return new Set(await listFiles({ folder, hidden: true, rules, signal }));
 }
 
 function toRipgrep(
   args: GrepArguments,
   { folder, target }: GrepTarget,
-  limit: number,
+  { limit, listed = [] }: { limit: number; listed?: Iterable<string> | undefined },
 ): Omit<Ripgrep, 'rules' | 'signal'> {
   const { output_mode: mode, '-A': after, '-B': before, '-C': around } = args;
   const context = [
@@ -96,7 +97,7 @@ function toRipgrep(
     ...(args['-i'] ? ['--ignore-case'] : []),
     ...(args.multiline ? ['--multiline', '--multiline-dotall'] : []),
     ...(args.type === undefined ? [] : [`--type=${args.type}`]),
-    ...(args.glob === undefined ? [] : [`--glob=${args.glob}`]),
+    ...(args.glob === undefined ? [] : [`--glob=${withLiteralNames(args.glob, listed)}`]),
   ];
   const pattern = args.multiline ? overLineEnds(args.pattern) : args.pattern;
   return { folder, flags: [...flags, `--regexp=${pattern}`], target, separator: '\n' };

@@ -6,6 +6,7 @@ export { INDEX_LIMITS } from './limits.ts';
 export { listFiles, listInTime } from './search/file-list.ts';
 export { SEARCH_LIMITS } from './search/limits.ts';
 export { LINE_END_FLAG, overLineEnds } from './search/line-ends.ts';
+export { withLiteralNames } from './search/literal-names.ts';
 export { LongRecord } from './search/records.ts';
 export { type Ripgrep, runRipgrep } from './search/ripgrep.ts';
 export { withRuleNotes } from './search/rule-notes.ts';

@@ -5,7 +5,8 @@
  * glob without a slash matches the file's name in any folder, as people mean it by `*.ts`.
  */
 export function matchesGlobs(globs: readonly string[], path: string): boolean {
-  const matches = (glob: string) => alternatives(glob).some((one) => matchesGlob(one, path));
+  const matches = (glob: string) =>
+    [glob, ...alternatives(glob)].some((one) => matchesGlob(one, path));
   const refused = globs.filter((glob) => glob.startsWith('!')).map((glob) => glob.slice(1));
   const wanted = globs.filter((glob) => !glob.startsWith('!'));
   return wanted.some(matches) && !refused.some(matches);
@@ -40,7 +41,9 @@ function matchesGlob(glob: string, path: string): boolean {
   return matchesStars(names, path.split('/'), (name) => name === '**', matchesName);
 }
 
+/** A name with brackets or braces is also meant as it is written: `app/[slug]/page.tsx`. */
 function matchesName(pattern: string, name: string): boolean {
+  if (pattern === name) return true;
   const signs = pattern.match(/\[[^\]]+\]|[\s\S]/gu) ?? [];
   return matchesStars(signs, [...name], (sign) => sign === '*', matchesSign);
 }

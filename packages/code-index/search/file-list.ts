@@ -2,13 +2,17 @@
 import { CONTEXT_LIMITS } from '../../../shared/limits.ts';
 import type { IgnoreRules } from './ignore-files.ts';
 import { SEARCH_LIMITS } from './limits.ts';
+import { withLiteralNames } from './literal-names.ts';
 import { runRipgrep } from './ripgrep.ts';
 import { searchUnderRules } from './ruled-search.ts';
 
 export interface FileList {
   /** Absolute and resolved. */
   readonly folder: string;
-  /** Lists only files whose path below the folder matches. `!` before a glob excludes its matches. */
+  /**
+   * Lists only files whose path below the folder matches. `!` before a glob excludes its matches. A name that is there
+   * is meant as it is written: see literal-names.ts.
+   */
   readonly globs?: readonly string[];
   /** Lists only files with one of these names, in which `*` stands for any characters. Ignored files stay out. */
   readonly named?: readonly string[];
@@ -40,11 +44,11 @@ type RuledList = FileList & { readonly rules: IgnoreRules };
 
 async function listUnder(search: RuledList): Promise<string[]> {
   const { globs = [], newestFirst = false } = search;
-  const matching = await runList(search, globs, newestFirst);
-  const wanted = globs.some((glob) => !glob.startsWith('!'));
-  if (!wanted) return matching;
-  // For ripgrep a glob that names a file overrides .gitignore. Here it does not.
+  if (globs.length === 0) return await runList(search, [], newestFirst);
   const visible = new Set(await runList(search, [], false));
+  const meant = globs.map((glob) => withLiteralNames(glob, visible));
+  const matching = await runList(search, meant, newestFirst);
+  // For ripgrep a glob that names a file overrides .gitignore. Here it does not.
   return matching.filter((name) => visible.has(name));
 }
 

@@ -47,7 +47,12 @@ export function isIgnored(
 
 function toPattern({ sign, segments, isAnchored, end }: IgnoreRule): Pattern {
   const isNegated = sign === '!';
-  const matches = matcherOf(segments, isAnchored);
+  const asWritten = matcherOf(segments, isAnchored);
+  // `app/[slug]/key` also closes the file of that very path. A rule that opens a path opens no other one.
+  const literal = isNegated ? segments : segments.map(literalSegment);
+  const isPlain = literal.every((segment, at) => segment === segments[at]);
+  const asNamed = isPlain ? asWritten : matcherOf(literal, isAnchored);
+  const matches = (names: readonly string[]) => asWritten(names) || asNamed(names);
   const lowered = segments.map(fold);
   const isLow = lowered.every((segment, at) => segment === segments[at]);
   const matchesFolded = isLow ? matches : matcherOf(lowered, isAnchored);
@@ -61,6 +66,11 @@ function toPattern({ sign, segments, isAnchored, end }: IgnoreRule): Pattern {
       return !isNegated && !isSame && matchesFolded(folded);
     },
   };
+}
+
+/** The segment, in which a bracket stands for itself. */
+function literalSegment(segment: string): string {
+  return segment.includes('\\') ? segment : segment.replace(/\[/g, '\\[');
 }
 
 function fold(text: string): string {
