@@ -64,11 +64,13 @@ function unusedId(ids: Set<string>, newId: () => string): string {
 function finishCall(call: GatheredCall, id: string, outcome: ReplyOutcome): UpstreamCall {
   const { name, rawArguments: raw, extra } = call;
   const parsed = readArguments(raw);
-  const problem = problemOf(outcome, name, raw, parsed);
+  const broken = parsed === null ? undefined : halfIn(raw);
+  const problem = problemOf(outcome, name, raw, parsed) ?? (broken ? halfAt(broken) : null);
   return {
     id,
     name: name ?? UNNAMED_TOOL,
-    rawArguments: parsed && !isBlank(raw) && !parseObject(raw) ? JSON.stringify(parsed) : raw,
+    rawArguments:
+      parsed && !isBlank(raw) && (broken || !parseObject(raw)) ? JSON.stringify(parsed) : raw,
     arguments: parsed,
     mayExecute: problem === null,
     ...(problem !== null && { problem }),
@@ -133,11 +135,39 @@ function halfOf(text: string): string {
   return half + half === text ? half : '';
 }
 
-/** Replaces lone surrogates: an escaped one survives parsing, and would reach files and other servers. */
+/** Replaces lone surrogates: an escaped one survives parsing, and would reach logs and other servers. */
 function wellFormed(text: string, value: JsonObject): JsonObject {
-  if (!/\\ud[89a-f]/i.test(text)) return value;
-  // A reviver recurses. This is safe: `value` was parsed within the depth bound.
-  return JSON.parse(text, (_, part: unknown) =>
-    typeof part === 'string' ? part.toWellFormed() : part,
+  return SURROGATE.test(text) ? (mended(value) as JsonObject) : value;
+}
+
+/** Recurses, which is safe: what it is given was parsed within the depth bound. */
+function mended(value: unknown): unknown {
+  if (typeof value === 'string') return value.toWellFormed();
+  if (Array.isArray(value)) return value.map(mended);
+  if (!isObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, part]) => [name.toWellFormed(), mended(part)]),
   );
+}
+
+const SURROGATE = /\\ud[89a-f]/i;
+
+/** The name of the first argument with half of a character; undefined where there is none. */
+function halfIn(raw: string): string | undefined {
+  if (!SURROGATE.test(raw)) return undefined;
+  const value = parseJson(raw);
+  const args =
+    typeof value === 'string' ? parseJson(value) : (value ?? parseJson(halfOf(raw.trim())));
+  return Object.entries(Object(args)).find(([, part]) => hasHalf(part))?.[0];
+}
+
+function hasHalf(value: unknown): boolean {
+  if (typeof value === 'string') return !value.isWellFormed();
+  if (typeof value !== 'object' || value === null) return false;
+  return Object.entries(value).some(([name, part]) => !name.isWellFormed() || hasHalf(part));
+}
+
+/** To run the call with a substitute would write that into a file. */
+function halfAt(name: string): string {
+  return `Not run: \`${name.toWellFormed()}\` has half of a character, a lone surrogate such as \\ud83d: write the whole one.`;
 }

@@ -8,7 +8,6 @@ const SOUND: readonly (readonly [string, object])[] = [
   ['', {}],
   [' \n', {}],
   ['{"a":"\\ud83d\\ude00"}', { a: '😀' }],
-  ['{"a":"\\ud83d","b":["\\udE00x"]}', { a: '\ufffd', b: ['\ufffdx'] }],
   ['{"a":"&lt;b&gt;"}', { a: '&lt;b&gt;' }],
 ];
 
@@ -16,8 +15,15 @@ const SOUND: readonly (readonly [string, object])[] = [
 const REPAIRED: readonly (readonly [string, object, string])[] = [
   ['null', {}, '{}'],
   ['"{\\"a\\":1}"', { a: 1 }, '{"a":1}'],
-  ['"{\\"a\\":\\"\\\\ud83d\\"}"', { a: '\ufffd' }, '{"a":"\ufffd"}'],
   ['{"a":1}{"a":1}', { a: 1 }, '{"a":1}'],
+];
+
+/** Arguments with half of a character -> what is sent back, and where it is. */
+const HALF: readonly (readonly [string, object, string])[] = [
+  ['{"b":1,"a":"\\ud83d"}', { b: 1, a: '\ufffd' }, 'a'],
+  ['{"a":"\\ud83d\\ude00","b":["\\udE00x"]}', { a: '😀', b: ['\ufffdx'] }, 'b'],
+  ['{"c":{"\\ud83d":1}}', { c: { '\ufffd': 1 } }, 'c'],
+  ['"{\\"a\\":\\"\\\\ud83d\\"}"', { a: '\ufffd' }, 'a'],
 ];
 
 const BROKEN: readonly string[] = [
@@ -42,6 +48,16 @@ it.each(REPAIRED)('repairs the arguments %j', (raw, args, sentBack) => {
     rawArguments: sentBack,
     arguments: args,
     mayExecute: true,
+  });
+});
+
+it.each(HALF)('does not write half of a character: %j', (raw, args, where) => {
+  expect(finish(raw)).toEqual({
+    ...CALL,
+    rawArguments: JSON.stringify(args),
+    arguments: args,
+    mayExecute: false,
+    problem: expect.stringContaining(`Not run: \`${where}\` has half of a character`),
   });
 });
 
