@@ -67,14 +67,35 @@ export function judgeCall(call: JudgedCall, policy: Policy): Verdict {
 }
 
 /** The verdict on the call's work alone, without the request's demands. */
-function judgeWork(
+function judgeWork(call: JudgedCall, policy: Policy): Verdict {
+  const { definition: tool, subjects } = call;
+  if (tool.origin) return judgeOffer(tool, policy);
+  if (takesPath(tool)) return judgePaths(tool, subjects, policy);
+  const { reaches } = tool;
+  const isRead = tool.effect === 'read';
+  switch (reaches) {
+    case 'web':
+      return judgeWeb(tool, subjects, policy);
+    case 'processes':
+      return isRead ? judgeReading(tool, subjects, policy) : judgeCommands(call, policy);
+    case 'skills':
+      if (isRead) return judgeReading(tool, subjects, policy);
+      break;
+    case undefined:
+      if (tool.document.type === 'terminal_command') return judgeCommands(call, policy);
+      break;
+    default:
+      reaches satisfies never;
+  }
+  const unknown = ask(`Drawbridge cannot judge what ${tool.name} does.`);
+  return strictestOf([judgeReading(tool, subjects, policy), unknown]);
+}
+
+/** The subjects are command lines: of a new command, or of one that runs and the line that it gets. */
+function judgeCommands(
   { definition: tool, args, subjects, canRestore, closed }: JudgedCall,
   policy: Policy,
 ): Verdict {
-  if (tool.origin) return judgeOffer(tool, policy);
-  if (takesPath(tool)) return judgePaths(tool, subjects, policy);
-  if (tool.reaches === 'web') return judgeWeb(tool, subjects, policy);
-  if (tool.effect === 'read') return judgeReading(tool, subjects, policy);
   if (subjects.length === 0) return allow('It runs nothing.');
   const wishes = WISHES.safeParse(args).data ?? {};
   const permissions = permissionsWanted(wishes);
@@ -94,7 +115,7 @@ function judgeWork(
   );
 }
 
-/** The verdict on a look at what commands have printed. The subjects are their command lines. */
+/** The verdict by the rules for the tool alone. The subjects are the command lines of processes, or names of skills. */
 function judgeReading(tool: ToolFacts, subjects: readonly string[], policy: Policy): Verdict {
   const builtIn = allow('What its own commands print is open to a conversation.');
   return strictestOf(

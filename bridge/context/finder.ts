@@ -29,7 +29,7 @@ export interface FinderDeps {
   readonly pieces: readonly FindPiece[];
 }
 
-/** What a feature finds for a message. Of several features the first one that finds something counts. */
+/** What a feature finds for a message. The first feature that has a method is asked, also where it finds nothing. */
 export interface FindPiece {
   /** The text of a web page. Throws a ToolFailure. */
   readonly readPage?: (url: string, visit: Visit) => Promise<string>;
@@ -41,7 +41,7 @@ export interface FindPiece {
   ) => Promise<CalledText | undefined>;
   /**
    * What is wrong in the open files of an editor, and in those that the conversation has used, which are given by their
-   * paths, the latest first. Undefined where nothing answers at once.
+   * paths, the latest first. Undefined where nothing answers at once: then the next feature with this method is asked.
    */
   readonly diagnose?: (
     used: readonly string[],
@@ -110,7 +110,7 @@ export class Finder {
   ): Promise<Findings> {
     const { conversationId, shown, worktree, isSteer, workspacePath, search, called } = message;
     const { workspace, worktreeOf, readShowable, pieces } = this.#finding;
-    // The first of each kind counts.
+    // Reversed, because the last one assigned stays.
     const { readPage, skillContent, passages }: FindPiece = Object.assign(
       {},
       ...pieces.toReversed(),

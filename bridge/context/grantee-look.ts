@@ -1,6 +1,6 @@
 /** What a look shows to an account that the owner has let in: the folder, and nothing of the owner. */
 import { type MessageLook, missedFindings } from '../../shared/wire/findings.ts';
-import type { RuleFile } from '../../shared/wire/rules.ts';
+import type { RuleSet } from '../../shared/wire/rules.ts';
 import { skillsOfWorkspace } from '../../shared/wire/skills.ts';
 import type { MachineContext } from '../../shared/wire/tunnel.ts';
 import type { Grantees } from '../grantees/grantees.ts';
@@ -30,35 +30,42 @@ export async function lookAs(
   if (!grant || !(isFolderOpen || room)) {
     const { context } = await finder.look(undefined);
     const findings = message && missedFindings(message);
-    return { context: bare(grant ? context : nothingOf(context)), ...(findings && { findings }) };
+    const shown = shownTo(grant ? 'worktrees' : 'nothing', context);
+    return { context: shown, ...(findings && { findings }) };
   }
   // The index is about the folder itself.
   const asked = isFolderOpen ? message : message && { ...message, search: undefined };
   const { context, findings } = await finder.look(asked, { isOwners: false });
   return {
-    context: isFolderOpen ? withoutOwner(context) : bare(context),
+    context: shownTo(isFolderOpen ? 'folder' : 'worktrees', context),
     ...(findings && { findings }),
   };
 }
 
-function nothingOf({ os, shell, workspacePath }: MachineContext): MachineContext {
-  return { os, shell, workspacePath, projectLayout: '' };
-}
+/** What the owner has opened to an account: nothing, worktrees of its own, or the folder itself. */
+type Opened = 'nothing' | 'worktrees' | 'folder';
 
-/** Without what is about the folder's own files, but with the rules that it has for agents. */
-function bare(context: MachineContext): MachineContext {
-  const { projectLayout: _, gitStatus: __, ...rest } = withoutOwner(context);
-  return { ...rest, projectLayout: '' };
-}
-
-function withoutOwner({ editor: _, rules, skills, ...context }: MachineContext): MachineContext {
-  return {
-    ...context,
-    ...(rules && { rules: { ...rules, files: rules.files.filter(isOfWorkspaces) } }),
-    ...(skills && { skills: skillsOfWorkspace(skills) }),
+/** Has a row for each field, so that a new one must say what of it others than the owner get. */
+function shownTo(opened: Opened, context: MachineContext): MachineContext {
+  const { os, shell, workspacePath, projectLayout, gitStatus, rules, definitions, skills } =
+    context;
+  const isFolder = opened === 'folder';
+  const isLetIn = isFolder || opened === 'worktrees';
+  const shown: { [Field in keyof Required<MachineContext>]: MachineContext[Field] } = {
+    os,
+    shell,
+    workspacePath,
+    projectLayout: isFolder ? projectLayout : '',
+    gitStatus: isFolder ? gitStatus : undefined,
+    editor: undefined,
+    rules: isLetIn && rules ? rulesOfWorkspace(rules) : undefined,
+    definitions: isLetIn ? definitions : undefined,
+    skills: isLetIn && skills ? skillsOfWorkspace(skills) : undefined,
   };
+  const fields = Object.entries(shown).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(fields) as MachineContext; // Only optional fields are undefined.
 }
 
-function isOfWorkspaces({ origin }: RuleFile): boolean {
-  return origin === 'workspace';
+function rulesOfWorkspace({ files, leftOut }: RuleSet): RuleSet {
+  return { files: files.filter(({ origin }) => origin === 'workspace'), leftOut };
 }

@@ -2,13 +2,17 @@
 import { isAbsolute, join } from 'node:path';
 import { shellWord } from '../../machine/shell-word.ts';
 import { activateSkill } from '../../shared/tools/activate-skill.ts';
+import type { ToolName } from '../../shared/tools/catalogue.ts';
+import { codebaseSearch } from '../../shared/tools/codebase-search.ts';
 import { deleteFile } from '../../shared/tools/delete-file.ts';
 import { editFile } from '../../shared/tools/edit-file.ts';
 import { editNotebook } from '../../shared/tools/edit-notebook.ts';
 import { globFileSearch } from '../../shared/tools/glob-file-search.ts';
 import { grep } from '../../shared/tools/grep.ts';
 import { listDir } from '../../shared/tools/list-dir.ts';
+import { controlProcess, readProcess } from '../../shared/tools/process.ts';
 import { readFile } from '../../shared/tools/read-file.ts';
+import { readLints } from '../../shared/tools/read-lints.ts';
 import { renameFile } from '../../shared/tools/rename-file.ts';
 import { runTerminalCmd } from '../../shared/tools/run-terminal-cmd.ts';
 import { strReplace } from '../../shared/tools/str-replace.ts';
@@ -125,14 +129,18 @@ function commonOf({ callId, conversationId, root }: HookedCall) {
 function asClaude({ tool, args, origin, root }: HookedCall): NamedCall {
   if (origin) return { name: `mcp__${origin.server}__${origin.tool}`, input: args };
   const at = (path: unknown) => absolute(root, String(path ?? '.'));
-  const made = CLAUDE[tool]?.(args, at);
+  const made = CLAUDE[tool as ToolName<'bridge'>]?.(args, at);
   return made ? { name: made[0], input: bounded(made[1]) } : { name: tool, input: args };
 }
 
 type Absolute = (path: unknown) => string;
 type Translation = (args: Metadata, at: Absolute) => [name: string, input: Metadata];
 
-const CLAUDE: Readonly<Record<string, Translation>> = {
+/**
+ * Null for a tool that Claude Code has no equal of: hooks see it by its own name, and one for `Read` or another of these
+ * names does not run. The same holds for Drawbridge's own calls, which have no row.
+ */
+const CLAUDE: Readonly<Record<ToolName<'bridge'>, Translation | null>> = {
   [runTerminalCmd.name]: ({ command, is_background }) => [
     'Bash',
     { command, ...(is_background === true && { run_in_background: true }) },
@@ -169,6 +177,10 @@ const CLAUDE: Readonly<Record<string, Translation>> = {
   [webFetch.name]: ({ url }) => ['WebFetch', { url, prompt: '' }],
   [webSearch.name]: ({ query }) => ['WebSearch', { query }],
   [activateSkill.name]: ({ name, args }) => ['Skill', { skill: name, args }],
+  [codebaseSearch.name]: null,
+  [readLints.name]: null,
+  [readProcess.name]: null,
+  [controlProcess.name]: null,
 };
 
 function absolute(root: string, path: string): string {

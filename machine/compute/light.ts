@@ -13,11 +13,11 @@ export const LIGHT_NOTEBOOK_BYTES = 16 * KIB;
 /** Whether both bounds hold for all texts together. */
 export function isFewLines(texts: readonly (Uint8Array | string)[]): boolean {
   const size = texts.reduce((sum, { length }) => sum + length, 0);
-  return size <= LIGHT_BYTES && countLines(texts) <= LIGHT_CHANGED_LINES;
+  return size <= LIGHT_BYTES && countLineEnds(texts) <= LIGHT_CHANGED_LINES;
 }
 
 /** The line ends in all texts together. */
-export function countLines(texts: readonly (Uint8Array | string)[]): number {
+export function countLineEnds(texts: readonly (Uint8Array | string)[]): number {
   let lines = 0;
   for (const text of texts) {
     const next = (from: number) =>

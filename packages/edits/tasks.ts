@@ -1,6 +1,6 @@
 /** The computations of edits. Each has a check for inputs so small that it runs at once. */
 import {
-  countLines,
+  countLineEnds,
   isFewLines,
   LIGHT_BYTES,
   LIGHT_CHANGED_LINES,
@@ -30,10 +30,10 @@ function isLightEdit({ bytes, standing, edit }: EditRequest): boolean {
   const most = edit.kind === 'cell' ? LIGHT_NOTEBOOK_BYTES : LIGHT_BYTES;
   if (all.reduce((sum, { length }) => sum + length, 0) > most) return false;
   if (bytes === null) return true;
-  if (edit.kind === 'merge') return countLines(all) <= LIGHT_MERGED_LINES;
+  if (edit.kind === 'merge') return countLineEnds(all) <= LIGHT_MERGED_LINES;
   const pieces = edit.kind === 'replace' ? edit.pieces : [];
   const isOnePlace = pieces.length === 1 && !pieces[0]?.all && seen.length === 0;
-  if (countLines(isOnePlace ? asked : all) > LIGHT_CHANGED_LINES) return false;
+  if (countLineEnds(isOnePlace ? asked : all) > LIGHT_CHANGED_LINES) return false;
   // Each piece is searched in the whole file, and with `all` the file grows with each.
   if (pieces.length > 1)
     return bytes.length * pieces.length <= LIGHT_BYTES && !pieces.some(({ all }) => all);

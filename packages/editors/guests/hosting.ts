@@ -20,6 +20,7 @@ import {
   writeRunning,
 } from './setting.ts';
 
+/** Where a companion runs. The host writes and removes files in `stateDir`, which one bridge has at a time. */
 export interface CompanionPlace extends Pick<OwnCompanionOptions, 'onDiff' | 'discovery'> {
   readonly stateDir: string;
   /** Of the workspace, absolute. */

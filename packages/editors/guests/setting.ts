@@ -38,10 +38,12 @@ export async function readRunning(stateDir: string): Promise<RunningCompanion | 
   return await readAs(RunningCompanion, runningIn(stateDir));
 }
 
+/** Replaces the whole file at once, and throws where the disk refuses. Only the host of the companion writes it. */
 export function writeRunning(stateDir: string, running: RunningCompanion): void {
   replaceFile(runningIn(stateDir), `${JSON.stringify(running)}\n`);
 }
 
+/** Does nothing where there is none. Leaves the discovery files, though only this file names those of a killed bridge. */
 export function removeRunning(stateDir: string): void {
   rmSync(runningIn(stateDir), { force: true });
 }

@@ -76,6 +76,17 @@ it('a person may forbid the edits of guests and saved plans alone', () => {
   }
 });
 
+it.each(['read', 'write', 'execute'] as const)(
+  'a tool of the effect %s that reaches what no rule knows asks, unless the owner forbids it',
+  (effect) => {
+    const reaches = 'drawings' as 'web';
+    const tool: ToolDefinition = { ...newTool, effect, changesContent: false, reaches };
+    expect(decisionOn(tool)).toBe('ask');
+    expect(decisionOn(tool, { tool: tool.name, decision: 'allow' })).toBe('ask');
+    expect(decisionOn(tool, { tool: tool.name, decision: 'deny' })).toBe('deny');
+  },
+);
+
 it('a tool without its equals does not compile', () => {
   const { changesContent: _, heldWith: __, ...rest } = write;
   // @ts-expect-error -- `changesContent` and `heldWith` are missing.

@@ -1,6 +1,8 @@
 /** What the tools make of ignore files. */
 
 import { beforeEach, describe, expect, it } from 'vitest';
+import { OWN_TOOLS, TOOLS } from '../../../shared/tools/catalogue.ts';
+import { takesPath } from '../../../shared/tools/definition.ts';
 import { fewOf } from '../../depth.ts';
 import { type TemporaryWorkspace, temporaryWorkspace } from '../tools/temporary-workspace.ts';
 
@@ -26,6 +28,9 @@ const CALLS: readonly [string, Record<string, unknown>][] = [
   ['rename_file', { target_file: 'data/secret.ts', new_path: 'open/c.ts' }],
   ['rename_file', { target_file: 'open/a.ts', new_path: 'data/a.ts' }],
   ['str_replace', { file_path: 'data/secret.ts', old_string: '1', new_string: '2' }],
+  ['edit_file', { target_file: 'data/secret.ts', code_edit: TEXT }],
+  ['edit_notebook', { target_notebook: 'data/secret.ipynb', cell_index: 0, new_string: '2' }],
+  ['read_lints', { paths: ['open/a.ts', 'data/secret.ts'] }],
 ];
 
 const SEARCHES: readonly [string, Record<string, unknown>][] = [
@@ -38,6 +43,28 @@ const SEARCHES: readonly [string, Record<string, unknown>][] = [
   ['grep', { pattern: 'Harbour', output_mode: 'count' }],
   ['codebase_search', { query: 'where is the harbour', target_directories: [] }],
 ];
+
+const OF_WORKTREES = 'its calls name no path: it is judged as a change of the whole folder';
+const OF_UNDO =
+  'its calls name no path: test/bridge/checkpoints/undo.test.ts has what is closed to it';
+
+/** The tools that no case calls, and why. */
+const NO_CASE: Readonly<Record<string, string>> = {
+  open_worktree: OF_WORKTREES,
+  close_worktree: OF_WORKTREES,
+  remove_worktree: OF_WORKTREES,
+  preview_undo: OF_UNDO,
+  undo_changes: OF_UNDO,
+  save_plan: 'its path is protected, and admission opens it after a question',
+  guest_edit:
+    'it needs a guest: its path is resolved before its work begins, as that of `write` is',
+};
+
+it('each tool that takes a path has a case', () => {
+  const called = [...CALLS, ...SEARCHES].map(([tool]) => tool);
+  const takers = [...TOOLS, ...OWN_TOOLS].filter(takesPath).map(({ name }) => name);
+  expect(new Set([...called, ...Object.keys(NO_CASE)])).toEqual(new Set(takers));
+});
 
 let place: TemporaryWorkspace;
 beforeEach(async () => {

@@ -20,6 +20,7 @@ export interface Candidate {
   readonly ide?: { readonly name: string; readonly displayName: string };
 }
 
+/** A source that the search did not take, for `drawbridge ide`: nothing is decided by it. */
 export interface PassedOver {
   /** A path or the name of a variable. */
   readonly source: string;
@@ -27,9 +28,11 @@ export interface PassedOver {
   readonly why: string;
 }
 
+/** What one search found. Only ports were tried: nothing has shown that a companion answers there. */
 export interface Discovery {
   /** Best first, without those that cannot be the workspace's editor. */
   readonly ranked: readonly Candidate[];
+  /** At most `DISCOVERY_LIMITS.maxPassedOver`, and one more that counts the rest. */
   readonly passedOver: readonly PassedOver[];
 }
 

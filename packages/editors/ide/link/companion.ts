@@ -33,6 +33,7 @@ export interface ShownDiff {
   readonly text: string;
 }
 
+/** What became of a diff that was sent. The person's decision about an opened one comes as news. */
 export type OpenedDiff =
   | { readonly state: 'opened' }
   /** The editor shows no diff. `why` is its own text. */
