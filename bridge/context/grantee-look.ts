@@ -66,6 +66,7 @@ function shownTo(opened: Opened, context: MachineContext): MachineContext {
   return Object.fromEntries(fields) as MachineContext; // Only optional fields are undefined.
 }
 
-function rulesOfWorkspace({ files, leftOut }: RuleSet): RuleSet {
-  return { files: files.filter(({ origin }) => origin === 'workspace'), leftOut };
+/** What was left out may be a file of the owner's own. */
+function rulesOfWorkspace({ files }: RuleSet): RuleSet {
+  return { files: files.filter(({ origin }) => origin === 'workspace'), leftOut: [] };
 }

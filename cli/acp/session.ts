@@ -291,19 +291,42 @@ export class EditorSession implements Disposable {
   #showBeside({ responses }: ConversationView, event: ReadEvent): void {
     const { capabilities, choices } = this.#place;
     const { notices, compaction } = capabilities.session ?? {};
-    if (event.type === 'model_wait' && notices) this.#say(waitSentence(event.wait, Date.now()));
-    if (event.type === 'context_summary' && compaction) {
-      if (event.status === 'running') this.#counter += 1;
-      const status = event.status === 'running' ? 'in_progress' : event.status;
-      const compactionId = `${event.responseId}/summary-${this.#counter}`;
-      this.#send({ sessionUpdate: 'compaction_update', compactionId, status });
-    }
-    if (event.type !== 'done') return;
-    const model = responses.find(({ id }) => id === event.responseId)?.model;
-    const size = choices.models.find(({ id }) => id === model)?.contextWindow;
-    const used = event.metadata.contextTokens;
-    if (size !== undefined && used !== undefined) {
-      this.#send({ sessionUpdate: 'usage_update', used, size });
+    switch (event.type) {
+      case 'model_wait':
+        if (notices) this.#say(waitSentence(event.wait, Date.now()));
+        return;
+      case 'context_summary': {
+        if (!compaction) return;
+        if (event.status === 'running') this.#counter += 1;
+        const status = event.status === 'running' ? 'in_progress' : event.status;
+        const compactionId = `${event.responseId}/summary-${this.#counter}`;
+        return this.#send({ sessionUpdate: 'compaction_update', compactionId, status });
+      }
+      case 'done': {
+        const model = responses.find(({ id }) => id === event.responseId)?.model;
+        const size = choices.models.find(({ id }) => id === model)?.contextWindow;
+        const used = event.metadata.contextTokens;
+        if (size === undefined || used === undefined) return;
+        return this.#send({ sessionUpdate: 'usage_update', used, size });
+      }
+      case 'message':
+      case 'message_update':
+      case 'steered':
+      case 'document_start':
+      case 'snapshot':
+        return; // The transcript shows these, as it does every event of a document.
+      case 'mode_update':
+      case 'conversation_update':
+        return; // Mode and title are shown whenever they differ.
+      case 'attached':
+      case 'response_start':
+      case 'response_model':
+      case 'budget_near':
+      case 'heartbeat':
+      case 'unknown':
+        return; // An editor has no place for these.
+      default:
+        event satisfies { readonly documentId: string };
     }
   }
 

@@ -87,8 +87,37 @@ export class RunFrames {
         this.#calls.delete(event.documentId);
         return call?.args ? callFrames(call, event.result) : [];
       }
+      case 'document_start':
+      case 'content_delta':
+      case 'document_end':
+        return []; // Their words have frames.
+      case 'message':
+      case 'message_update':
+      case 'steered':
+      case 'attached':
+      case 'response_start':
+      case 'response_model':
+      case 'model_wait':
+      case 'mode_update':
+      case 'context_summary':
+      case 'budget_near':
+      case 'tool_output':
+      case 'attention':
+      case 'approval_request':
+      case 'approval_resolved':
+      case 'clarification_request':
+      case 'client_call':
+      case 'subagent_update':
+      case 'subagent_ask':
+      case 'subagent_answered':
+      case 'plan_update':
+      case 'conversation_update':
+      case 'done':
+      case 'snapshot':
+      case 'heartbeat':
+        return []; // Cursor's stream has no frames for these.
       default:
-        return [];
+        return event satisfies never;
     }
   }
 

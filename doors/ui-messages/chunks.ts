@@ -26,6 +26,11 @@ export type UiChunk = Chunk<UiMetadata, { document: Document }>;
 
 type TapeEventOf<Type extends TapeEvent['type']> = Extract<TapeEvent, { type: Type }>;
 
+/** What a response says of a document while it runs. */
+type StepEvent =
+  | TapeEventOf<'document_start'>
+  | Exclude<Extract<TapeEvent, { documentId: string }>, { type: 'plan_update' }>;
+
 /**
  * Takes every event of a response from the beginning. The same tape gives the same chunks, however its deltas are split
  * and merged.
@@ -41,7 +46,7 @@ export class Chunks {
   readonly #after: number;
   #out: UiChunk[];
   /** The events of the open step's documents; null while no step is open. */
-  #step: TapeEvent[] | null = null;
+  #step: StepEvent[] | null = null;
   /** Whether the reader has parts of the step. After a `reset-step` it has none. */
   #isShown = false;
   /** The calls of the open step, by document. */
@@ -90,8 +95,19 @@ export class Chunks {
         return this.#show(event.documentId);
       case 'done':
         return this.#finish(this.#fold.response);
-      default:
-        if (!('documentId' in event)) return;
+      case 'message':
+      case 'message_update':
+      case 'steered':
+      case 'attached':
+      case 'response_model':
+      case 'model_wait':
+      case 'mode_update':
+      case 'context_summary':
+      case 'budget_near':
+      case 'conversation_update':
+      case 'snapshot':
+      case 'heartbeat':
+        return; // No chunk is about these.
     }
     this.#sayAgain();
     this.#step?.push(event);
@@ -135,7 +151,7 @@ export class Chunks {
     for (const event of this.#step) this.#map(event);
   }
 
-  #map(event: TapeEvent): void {
+  #map(event: StepEvent): void {
     switch (event.type) {
       case 'document_start':
         return this.#startDocument(event);
@@ -151,9 +167,16 @@ export class Chunks {
       case 'tool_output':
       case 'attention':
         return; // The document's end brings what they add.
+      case 'approval_request':
+      case 'approval_resolved':
+      case 'clarification_request':
+      case 'client_call':
+      case 'subagent_update':
+      case 'subagent_ask':
+      case 'subagent_answered':
+        return this.#show(event.documentId);
       default:
-        // Questions, answers, and what becomes of subagents.
-        if ('documentId' in event) this.#show(event.documentId);
+        event satisfies never;
     }
   }
 

@@ -20,9 +20,9 @@ export interface FormatStep {
 }
 
 /**
- * `FORMAT_STEPS[n]` leads from format n to n + 1. It never changes once released; a new migration of an object's tables
- * takes a new step, a higher version of the package, and a line in CHANGELOG.md. Format 0 is every state from before
- * `state.json`.
+ * `FORMAT_STEPS[n]` leads from format n to n + 1. It never changes once released; a new migration of an object's tables,
+ * and a new event of a tape, takes a new step, a higher version of the package, and a line in CHANGELOG.md. Format 0 is
+ * every state from before `state.json`.
  */
 export const FORMAT_STEPS: readonly FormatStep[] = [
   { tables: { conversation: 10, tunnel: 5, account: 4 } },

@@ -50,7 +50,7 @@ export class Rendering {
   readonly #waiting: MarkdownPart[] = [];
   readonly #hasWords = { content: false, reasoning: false };
 
-  /** Events without words change nothing. */
+  /** Events without words change nothing. Words that are new to an answer stand in a document. */
   see(event: StreamEvent): void {
     switch (event.type) {
       case 'document_start':
@@ -59,6 +59,22 @@ export class Rendering {
         return this.add(event.documentId, event.delta);
       case 'document_end':
         return this.end(event.documentId);
+      case 'tool_call_start':
+      case 'tool_call_arguments':
+      case 'tool_output':
+      case 'tool_result':
+      case 'attention':
+      case 'approval_request':
+      case 'approval_resolved':
+      case 'clarification_request':
+      case 'client_call':
+      case 'subagent_update':
+      case 'subagent_ask':
+      case 'subagent_answered':
+      case 'plan_update': // A person's words, and not the answer's.
+        return;
+      default:
+        event satisfies { readonly type: string; readonly documentId?: never };
     }
   }
 

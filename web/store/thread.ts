@@ -18,6 +18,24 @@ export const documentKey = (responseId: string, documentId: string) =>
 /** Exchanges that are read at first, and with each earlier part. */
 const PART = 20;
 
+/** An event that names its document or its response, or has no other place than the current response. */
+type PlacedEvent = Extract<
+  ReadEvent,
+  | { documentId: string }
+  | { responseId: string }
+  | {
+      type:
+        | 'message'
+        | 'response_start'
+        | 'response_model'
+        | 'document_start'
+        | 'conversation_update'
+        | 'snapshot'
+        | 'heartbeat'
+        | 'unknown';
+    }
+>;
+
 export class Thread {
   readonly id: string;
   readonly host: ThreadHost;
@@ -106,7 +124,7 @@ export class Thread {
   }
 
   /** What shows the event, which can close the last document, or the one before it. */
-  #keysOf(event: ReadEvent | null): string[] {
+  #keysOf(event: PlacedEvent | null): string[] {
     const { current } = this;
     if (event === null || current === undefined) return [THREAD];
     const { id: responseId } = current;

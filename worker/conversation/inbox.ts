@@ -51,7 +51,7 @@ export class Inbox {
     if (current) this.#requireRoomFor(posted.request);
     if (current?.status === 'running') {
       // A run that asks no model cannot use it: the message gets a run of its own.
-      if (delivery === 'steer' && isAnswered(current.request)) {
+      if (delivery === 'steer' && isSteered(current.request)) {
         refuseFields(posted.ownFields);
         return this.#steer(current, posted);
       }
@@ -65,7 +65,7 @@ export class Inbox {
     const { current } = this.#deps.log;
     if (current || posted.delivery !== 'steer' || posted.ownFields.length > 0) return posted;
     for (const { request } of this.#deps.log.back()) {
-      if (!isAnswered(request)) continue;
+      if (!isSteered(request)) continue;
       const { model, mode, own, wantedMode, tools } = request;
       return { ...posted, request: { ...posted.request, model, mode, own, wantedMode, tools } };
     }
@@ -148,9 +148,8 @@ export class Inbox {
   }
 }
 
-/** Whether messages can steer the run. */
-function isAnswered({ type }: RunRequest): boolean {
-  return ERRANDS[type].asks === 'answers';
+function isSteered({ type }: RunRequest): boolean {
+  return ERRANDS[type].isSteered;
 }
 
 /** Refuses the fields of a steering message: the current run keeps its own request and would ignore them. */

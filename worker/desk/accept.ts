@@ -259,15 +259,41 @@ function modeOf({
 
 /** The fields of the request that only the message's own run can follow. */
 function ownFieldsOf(request: ChatRequest): string[] {
-  const fields = OWN_FIELDS.filter((field) => request[field] !== undefined);
+  const named = Object.keys(FIELDS) as (keyof ChatRequest)[];
+  const fields = named.filter((field) => FIELDS[field] === 'own' && request[field] !== undefined);
   return request.messages.length > 1 ? [...fields, 'messages'] : fields;
 }
 
-const OWN_FIELDS = [
-  ...(['mode', 'model', 'tools', 'context', 'include', 'questions'] as const),
-  ...(['budget', 'temperature', 'maxTokens', 'user'] as const),
-  ...(['topP', 'stop', 'seed', 'parallelToolCalls'] as const),
-];
+/**
+ * `own`: only the message's own run can follow it. `any`: it holds for a message that steers another run, too. The order
+ * is that in which they are refused.
+ */
+const FIELDS: Readonly<Record<keyof ChatRequest, 'own' | 'any'>> = {
+  mode: 'own',
+  model: 'own',
+  tools: 'own',
+  context: 'own',
+  include: 'own',
+  questions: 'own',
+  budget: 'own',
+  temperature: 'own',
+  maxTokens: 'own',
+  user: 'own',
+  topP: 'own',
+  stop: 'own',
+  seed: 'own',
+  parallelToolCalls: 'own',
+  messages: 'any', // Several of them are `own`.
+  conversationId: 'any',
+  bridgeId: 'any',
+  deleteAfterHours: 'any',
+  editOf: 'any',
+  delivery: 'any',
+  device: 'any',
+  documents: 'any',
+  stream: 'any',
+  stream_options: 'any',
+};
 
 /** @throws {DrawbridgeError} UNKNOWN_MODEL for a model that the app does not allow. */
 function withinTerms(request: ChatRequest, terms: Terms | undefined): ChatRequest {

@@ -96,9 +96,10 @@ describe('ComputeThread', () => {
   });
 
   it('works from source, and does not keep a process alive that has nothing else to do', async () => {
-    const door = join(import.meta.dirname, '../../../machine/compute/compute.ts');
+    const source = (path: string) => JSON.stringify(join(import.meta.dirname, path));
     const program = `
-      import { compute } from ${JSON.stringify(door)};
+      import { compute } from ${source('../../../machine/compute/compute.ts')};
+      import { CONTENT_TASKS } from ${source('../../../bridge/compute/tasks.ts')};
       const view = { name: 'a', bytes: Buffer.alloc(1e6, 'x\\n'), offset: 2, limit: 1 };
       const { text } = await compute(CONTENT_TASKS.showFile, view, new AbortController().signal);
       console.log(text.split('\\n')[0]);

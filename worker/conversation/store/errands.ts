@@ -8,35 +8,42 @@ import {
 import type { Errand, RunRequest, SubagentRole } from './rows.ts';
 
 /** A new kind is an arm of {@link Errand}, a row here, and a row of `OF_KIND` in `run/steps/next-step.ts`. */
-interface ErrandKind<Type extends Errand['type'] = Errand['type']> {
+type ErrandKind<Type extends Errand['type'] = Errand['type']> = ModelUse & {
   /** The field by which its stored requests are known. Null for a message, which has none. */
   readonly field: Type extends 'message' ? null : FieldOf<Extract<Errand, { type: Type }>>;
-  /** What its model is asked for. Messages steer only a run with answers: another one has no use for them. */
-  readonly asks: 'answers' | 'summary' | 'nothing';
   /** Who wrote its message. What a person mentions is attached, and is searched for. */
   readonly saidBy: 'person' | 'model' | 'program';
-  /** Its tools, in place of those that the machine and the app offer. */
-  readonly tools?: Toolbox;
   /** Whether it works with files: a run of an agent then has its worktree. */
   readonly usesFiles: boolean;
-}
+};
+
+/**
+ * What its model is asked for. `isSteered`: messages can join the run, and one that comes too late is answered with the
+ * run's model, mode and tools.
+ */
+type ModelUse =
+  | { readonly asks: 'answers'; readonly isSteered: boolean; readonly tools?: never }
+  | { readonly asks: 'summary'; readonly isSteered: false; readonly tools?: never }
+  /**
+   * `tools` replace those of the machine and the app. No run that asks a model has any: it reads the calls of all runs
+   * before it with its own toolbox.
+   */
+  | { readonly asks: 'nothing'; readonly isSteered: false; readonly tools: Toolbox };
+
+const STEERED = { asks: 'answers', isSteered: true } as const;
+const SUMMARY = { asks: 'summary', isSteered: false } as const;
+const NOTHING = { asks: 'nothing', isSteered: false } as const;
 
 /** The order counts: a request to execute a plan's file has its plan as well once the file is read. */
 export const ERRANDS: { readonly [Type in Errand['type']]: ErrandKind<Type> } = {
-  guest: { field: 'guest', asks: 'nothing', saidBy: 'program', tools: FOR_GUESTS, usesFiles: true },
-  save: {
-    field: 'save',
-    asks: 'nothing',
-    saidBy: 'person',
-    tools: FOR_PLAN_FILES,
-    usesFiles: true,
-  },
-  undo: { field: 'undo', asks: 'nothing', saidBy: 'person', tools: FOR_UNDOS, usesFiles: true },
-  compact: { field: 'compact', asks: 'summary', saidBy: 'person', usesFiles: false },
-  plan_file: { field: 'planFile', asks: 'answers', saidBy: 'person', usesFiles: true },
-  plan: { field: 'plan', asks: 'answers', saidBy: 'person', usesFiles: true },
-  subagent: { field: 'subagent', asks: 'answers', saidBy: 'model', usesFiles: true },
-  message: { field: null, asks: 'answers', saidBy: 'person', usesFiles: true },
+  guest: { field: 'guest', ...NOTHING, tools: FOR_GUESTS, saidBy: 'program', usesFiles: true },
+  save: { field: 'save', ...NOTHING, tools: FOR_PLAN_FILES, saidBy: 'person', usesFiles: true },
+  undo: { field: 'undo', ...NOTHING, tools: FOR_UNDOS, saidBy: 'person', usesFiles: true },
+  compact: { field: 'compact', ...SUMMARY, saidBy: 'person', usesFiles: false },
+  plan_file: { field: 'planFile', ...STEERED, saidBy: 'person', usesFiles: true },
+  plan: { field: 'plan', ...STEERED, saidBy: 'person', usesFiles: true },
+  subagent: { field: 'subagent', ...STEERED, saidBy: 'model', usesFiles: true },
+  message: { field: null, ...STEERED, saidBy: 'person', usesFiles: true },
 };
 
 type FieldOf<Kind> = Exclude<keyof Kind, 'type'>;

@@ -42,10 +42,18 @@ export function readRequest(json: unknown): RunRequest | null {
   return stored && Object.assign(stored, { type: errandTypeOf(stored) });
 }
 
-/** Has a schema prove a cast to a type that it checks less of. */
-function provesStored<Stored>(schema: z.ZodType): z.ZodType<Stored> {
-  return schema as z.ZodType<Stored>;
+/** Has a schema prove a cast to a type that it checks less of. It names each field, also {@link UNCHECKED} ones. */
+function provesStored<Stored>(
+  schema: z.ZodType & { readonly shape: Readonly<Record<KeyOf<Stored>, z.ZodType>> },
+): z.ZodType<Stored> {
+  return schema as z.ZodType as z.ZodType<Stored>;
 }
+
+/** The fields of every arm of a union, where `keyof` has only those of all arms. */
+type KeyOf<Stored> = Stored extends unknown ? keyof Stored : never;
+
+/** No stored value of such a field makes the code fail. */
+const UNCHECKED = z.unknown().optional();
 
 /** The events of a tape row, with a {@link Lost} for each damaged event, or one for the whole row. */
 export function readEvents(json: unknown): (TapeEvent | Lost)[] {
@@ -151,6 +159,11 @@ const REQUEST = provesStored<RunRequest>(
     undo: UndoFields.extend({ preview: z.boolean() }).optional(),
     compact: z.literal(true).optional(),
     guest: z.object({ callId: z.string(), path: z.string() }).optional(),
+    type: UNCHECKED, // Follows from the fields.
+    withReasoning: UNCHECKED,
+    sampling: UNCHECKED,
+    unasking: UNCHECKED,
+    worktree: UNCHECKED,
     idempotency: Idempotency,
     trace: z.string().optional(),
     createdMs: z.number().max(MAX_DATE_MS),
@@ -164,6 +177,7 @@ export const MACHINE = provesStored<StoredMachine>(
   z.object({
     tools: z.array(z.string()),
     context: MachineContext,
+    isConnected: UNCHECKED,
     offers: z.string().optional(),
     findings: Findings.optional(),
     isInWorktree: z.boolean().optional(),
@@ -196,6 +210,7 @@ export const RESULT = provesStored<SentResult>(
     code: z.string().optional(),
     data: z.string(),
     metadata: Metadata.optional(),
+    wholeChars: UNCHECKED, // The statement that reads the row sets it.
   }),
 );
 

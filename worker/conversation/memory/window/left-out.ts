@@ -1,6 +1,7 @@
 /** The parts of a conversation that a model does not get, because its server refused a request with them. Pure. */
 
 import { imagesOf, textOf } from '../../../../shared/api/requests.ts';
+import type { Findings } from '../../../../shared/wire/findings.ts';
 import type { LeftPart, SentResult } from '../../store/rows.ts';
 import type { LeavingOut, Piece, SentRun, Utterance } from './transcript.ts';
 
@@ -64,19 +65,30 @@ export class LeftOut implements LeavingOut {
 
 /** Whether the message has more than words: pictures, or what it names. */
 export function hasFound({ run, utterances }: Piece): boolean {
-  const {
-    attachments = [],
-    openFiles = [],
-    changed = [],
-    passages = [],
-  } = run.machine?.findings ?? {};
   return (
-    [attachments, openFiles, changed, passages].some(({ length }) => length > 0) ||
+    Object.entries(run.machine?.findings ?? {}).some(
+      ([name, found]) =>
+        HAS_CONTENTS[name as keyof Findings] && Array.isArray(found) && found.length > 0,
+    ) ||
     utterances.some(({ message, attachments = [] }) => {
       return imagesOf(message.content).length > 0 || attachments.length > 0;
     })
   );
 }
+
+/** The findings with contents, for which a server can have refused the request. The others only name and count. */
+const HAS_CONTENTS: Readonly<Record<keyof Findings, boolean>> = {
+  attachments: true,
+  openFiles: true,
+  changed: true,
+  passages: true,
+  touched: false,
+  unnamed: false,
+  diagnostics: false,
+  client: false,
+  clientFolder: false,
+  worktree: false, // It stands in the machine's context.
+};
 
 function withWordsAlone({ message, attachments: _, ...utterance }: Utterance): Utterance {
   const count = imagesOf(message.content).length;
