@@ -50,7 +50,10 @@ export const editNotebook = defineTool({
     const { mode, cell_id: id, cell_index: index = 0, old_string: old, ...others } = args;
     const type = language === 'markdown' || language === 'raw' ? language : 'code';
     const isInsert = mode === 'insert' || String(isNew) === 'true';
-    if (!isInsert) return old === '' ? { ...args, old_string: undefined } : args;
+    if (!isInsert) {
+      const asked = language === undefined ? args : { cell_type: type, ...args };
+      return old === '' ? { ...asked, old_string: undefined } : asked;
+    }
     const place =
       mode === 'insert' && id !== undefined
         ? { mode: 'insert_after', cell_id: id }

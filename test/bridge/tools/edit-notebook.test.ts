@@ -230,6 +230,19 @@ describe('edit_notebook', () => {
     );
   });
 
+  it.each([
+    ['markdown', 'markdown'],
+    ['raw', 'raw'],
+    ['python', 'code'],
+    [undefined, undefined],
+  ])('the language %j of the old form makes an existing cell %s', async (cell_language, type) => {
+    const { call, json } = await withNotebook();
+    const old = { target_notebook: 'a.ipynb', cell_idx: 1, is_new_cell: false, old_string: '' };
+    await call('edit_notebook', { ...old, cell_language, new_string: 'n' });
+    const { cells } = (await json()) as { cells: { cell_type: string }[] };
+    expect(cells[1]?.cell_type).toBe(type ?? NOTEBOOK.cells[1]?.cell_type);
+  });
+
   const twice = { ...NOTEBOOK, cells: [NOTEBOOK.cells[0], NOTEBOOK.cells[0]] };
   const edit = { cell_index: 0, new_string: 'x' };
   it.each([
