@@ -13,7 +13,6 @@ const TRUSTED: Readonly<Record<string, string>> = {
   'packages/sandbox/launch/runtime.ts': 'our own rules, in the process that gets them',
   'shared/wire/plan-file.ts': 'a text that begins with a quote, so it is a string or none',
   'worker/api/openapi/schemas.ts': 'our own schemas',
-  'packages/model/calls.ts': 'arguments that were parsed within the bound before',
   'worker/tunnel/frames.ts': 'a frame that was found too deep, for its type',
   'worker/tunnel/statements.ts': 'rows of frames and calls that were parsed within the bound',
   'doors/cursor/agents.ts': 'what the conversation answers to the Worker',
