@@ -169,5 +169,5 @@ function hasHalf(value: unknown): boolean {
 
 /** To run the call with a substitute would write that into a file. */
 function halfAt(name: string): string {
-  return `Not run: \`${name.toWellFormed()}\` has half of a character, a lone surrogate such as \\ud83d: write the whole one.`;
+  return `Not run: \`${name.toWellFormed()}\` has half of a character, a lone surrogate: write the whole one.`;
 }
