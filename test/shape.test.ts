@@ -384,6 +384,13 @@ it('imports of a workspace only what its package.json exports', () => {
   expect(offences).toEqual([]);
 });
 
+it('has each workspace with its README, and in the map of docs/architecture.md', () => {
+  const map = readFileSync(join(ROOT, 'docs/architecture.md'), 'utf8');
+  const folders = WORKSPACES.map(({ folder }) => folder);
+  expect(folders.filter((folder) => !map.includes(`\`${folder}`))).toEqual([]);
+  expect(folders.filter((folder) => !existsSync(join(ROOT, folder, 'README.md')))).toEqual([]);
+});
+
 it('asks of a package the version that all others have', () => {
   const manifests = ['package.json', ...WORKSPACES.map(({ folder }) => `${folder}/package.json`)];
   const versions = manifests.map((path) => {
